@@ -1,0 +1,85 @@
+# The one menu. `make` lists it. Everything sets itself up: Python >= 3.11 and a C compiler are enough.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SANITIZED := .venv-sanitized
+BENCH := .venv-bench
+SOURCES := $(wildcard ext/core/*.[ch] ext/binding/*.p*) setup.py pyproject.toml
+FUZZ_SECONDS ?= 60
+
+.PHONY: help demo test check test-c test-sanitized fuzz bench docs clean
+
+help:
+	@echo "make demo            build, and read one good and one cut stream"
+	@echo "make test            the Python tests"
+	@echo "make check           lint, format, types, stubs, C format"
+	@echo "make test-c          the C tests, under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make test-sanitized  the Python tests over a sanitized extension"
+	@echo "make fuzz            coverage-guided fuzzing, FUZZ_SECONDS=$(FUZZ_SECONDS) a target (needs clang)"
+	@echo "make bench           SSEDecoder beside its peers"
+	@echo "make docs            write the generated pages again"
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "trigate needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/installed: $(VENV)/created $(SOURCES)
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[all,test]'
+	touch $@
+
+$(VENV)/checkers: $(VENV)/installed
+	$(BIN)/pip install -q --disable-pip-version-check '.[check]' --no-deps --dry-run >/dev/null
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[all,test,check]'
+	touch $@
+
+demo: $(VENV)/installed
+	@echo "== a response that ended well: both calls may run"
+	$(BIN)/trigate calls examples/streams/parallel-calls.sse
+	@echo
+	@echo "== the same kind of stream, cut: nothing may run (exit code 3)"
+	$(BIN)/trigate calls examples/streams/cut.sse; test $$? -eq 3
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/checkers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest trigate._core --allowlist tests/stubtest-allowlist.txt
+	@if command -v clang-format >/dev/null; then \
+	    clang-format --dry-run --Werror ext/core/*.[ch] tests/c/*.[ch] tests/fuzz/*.c; \
+	else echo "clang-format is not here: the C files' format was not checked"; fi
+
+test-c:
+	$(MAKE) -C tests/c
+
+$(SANITIZED)/installed: $(SOURCES) $(shell find src -name '*.py')
+	$(PYTHON) -m venv $(SANITIZED)
+	TRIGATE_SANITIZE=1 $(SANITIZED)/bin/pip install -q --disable-pip-version-check --force-reinstall '.[all,test]'
+	touch $@
+
+# Leaks of the interpreter itself are none of ours; the C tests look for leaks of the core.
+test-sanitized: $(SANITIZED)/installed
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	$(SANITIZED)/bin/python -m pytest -p no:cacheprovider $(PYTEST_ARGS)
+
+fuzz:
+	$(MAKE) -C tests/fuzz SECONDS=$(FUZZ_SECONDS)
+
+$(BENCH)/installed: $(SOURCES) benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install -q --disable-pip-version-check -r benchmarks/requirements.txt .
+	touch $@
+
+bench: $(BENCH)/installed
+	$(BENCH)/bin/python benchmarks/bench_sse.py
+
+docs: $(VENV)/installed
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf build dist .venv .venv-sanitized .venv-bench src/*.egg-info src/trigate/*.so

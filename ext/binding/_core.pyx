@@ -1,0 +1,526 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, auto_pickle=False
+# cython: freethreading_compatible=True
+"""The C core as Python objects: conversion, exceptions, and one thread at a time. Nothing else.
+
+Rules
+ - No line here looks at a byte of the stream.
+ - A chunk is borrowed for the length of one feed; what is kept is copied by the core.
+ - An object in use by one thread refuses another with RuntimeError instead of waiting: two feeders of one
+   stream are a mistake that waiting would only hide.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcmp
+
+from tg cimport *
+
+import json as _json
+
+from trigate.errors import DecodeError, LimitError
+from trigate.limits import Limits
+
+
+# In the order of tg_json_verdict.
+cdef tuple _STATES = ("empty", "open", "closed", "invalid", "trailing")
+_EVENT_DEFAULT = "message"
+
+
+cdef str _ascii(const char *text):
+    return (<bytes> text).decode("ascii")
+
+
+cdef str _text(tg_span span):
+    return PyUnicode_DecodeUTF8(<const char *> span.ptr, <Py_ssize_t> span.len, NULL)
+
+
+cdef bytes _copy(tg_span span):
+    return PyBytes_FromStringAndSize(<const char *> span.ptr, <Py_ssize_t> span.len)
+
+
+cdef object _error(tg_status status, uint64_t offset):
+    """The exception for a core error; MemoryError has no place to speak of."""
+    if status == TG_ERR_NO_MEMORY:
+        return MemoryError("trigate: out of memory")
+    cdef str code = _ascii(tg_status_code(status))
+    cdef str limit = _ascii(tg_status_limit(status))
+    cdef str text = _ascii(tg_status_text(status))
+    if limit:
+        return LimitError(f"{text}, {limit}, at byte {offset}", code=code, limit=limit, offset=offset)
+    return DecodeError(f"{text}, at byte {offset}", code=code, offset=offset)
+
+
+@cython.final
+cdef class _Guard:
+    """One user at a time; `enter` fails at once, also when the same thread comes back through a callback."""
+
+    cdef cython.pymutex lock
+    cdef bint busy
+
+    cdef int enter(self) except -1:
+        cdef bint was_busy
+        with self.lock:
+            was_busy = self.busy
+            self.busy = True
+        if was_busy:
+            raise RuntimeError("this object is in use by another thread or by a callback of this one")
+        return 0
+
+    cdef void leave(self) noexcept:
+        with self.lock:
+            self.busy = False
+
+
+@cython.final
+cdef class ServerSentEvent:
+    """One dispatched event (WHATWG HTML 9.2.6). Immutable.
+
+    event: the type, "message" where the stream named none. data: the text, lines joined with LF.
+    id: the last event ID at dispatch, "" if none. retry: the reconnection time set in this block (ms) or None.
+    start, end: byte range of its block in the stream, from the first byte of its first line to just past the
+    byte that dispatched it; data_start: first byte of its first data value. None for an event made by hand.
+    """
+
+    __match_args__ = ("event", "data", "id", "retry")
+
+    cdef readonly str event
+    cdef readonly str id
+    cdef readonly object retry
+    cdef readonly object start
+    cdef readonly object data_start
+    cdef readonly object end
+    cdef bytes _bytes
+    cdef str _str
+
+    def __init__(self, str event not None="message", str data not None="", str id not None="", retry=None):
+        if retry is not None and not isinstance(retry, int):
+            raise TypeError(f"retry must be an int or None, not {type(retry).__name__}")
+        self.event = event or _EVENT_DEFAULT
+        self.id = id
+        self.retry = retry
+        self._str = data
+        self._bytes = data.encode("utf-8")
+
+    @property
+    def data(self):
+        cdef str text = self._str
+        if text is None:
+            text = self._bytes.decode("utf-8")
+            self._str = text
+        return text
+
+    @property
+    def data_bytes(self):
+        """The data as UTF-8: what came in, ill-formed sequences replaced."""
+        return self._bytes
+
+    def json(self):
+        """The data as JSON; DecodeError (code invalid_json, offset within the data) if it is none."""
+        try:
+            return _json.loads(self._bytes)
+        except _json.JSONDecodeError as error:
+            raise DecodeError(
+                f"the data of this {self.event!r} event is not JSON: {error}", code="invalid_json",
+                offset=error.pos if self.start is None else self.start,
+            ) from None
+
+    def __eq__(self, other):
+        if not isinstance(other, ServerSentEvent):
+            return NotImplemented
+        cdef ServerSentEvent that = other
+        return (self._bytes == that._bytes and self.event == that.event and self.id == that.id
+                and self.retry == that.retry)
+
+    def __hash__(self):
+        return hash((self.event, self._bytes, self.id, self.retry))
+
+    def __repr__(self):
+        cdef str text = f"ServerSentEvent(event={self.event!r}, data={self.data!r}"
+        if self.id:
+            text += f", id={self.id!r}"
+        if self.retry is not None:
+            text += f", retry={self.retry}"
+        return text + ")"
+
+    def __reduce__(self):
+        return (ServerSentEvent, (self.event, self.data, self.id, self.retry))
+
+
+@cython.final
+cdef class Leftover:
+    """What the end of input left unfinished. It never becomes an event: the standard discards it.
+
+    where: None, "character" (inside a UTF-8 sequence), "line" (the last line has no end) or "event" (whole
+    data, event or id lines without the blank line). bytes: the raw bytes of the unended line. data: the
+    data that the event would have had, or None without a data field. event: its type.
+    start: offset of the unfinished block's first byte.
+    """
+
+    __match_args__ = ("where", "bytes", "data")
+
+    cdef readonly object where
+    cdef readonly object bytes
+    cdef readonly object data
+    cdef readonly str event
+    cdef readonly object start
+
+    def __init__(self, where=None, bytes=b"", data=None, str event not None="message", start=0):
+        self.where = where
+        self.bytes = bytes
+        self.data = data
+        self.event = event
+        self.start = start
+
+    def __eq__(self, other):
+        if not isinstance(other, Leftover):
+            return NotImplemented
+        return self._members() == (<Leftover> other)._members()
+
+    def __hash__(self):
+        return hash(self._members())
+
+    def __bool__(self):
+        return self.where is not None
+
+    cdef tuple _members(self):
+        return (self.where, self.bytes, self.data, self.event, self.start)
+
+    def __repr__(self):
+        return (f"Leftover(where={self.where!r}, bytes={self.bytes!r}, data={self.data!r}, "
+                f"event={self.event!r}, start={self.start})")
+
+    def __reduce__(self):
+        return (Leftover, self._members())
+
+
+cdef object _leftover(tg_rest *rest):
+    cdef object where = None
+    if rest.where == TG_REST_CHARACTER:
+        where = "character"
+    elif rest.where == TG_REST_LINE:
+        where = "line"
+    elif rest.where == TG_REST_EVENT:
+        where = "event"
+    return Leftover(where, _copy(rest.line), _text(rest.data) if rest.has_data else None,
+                    _text(rest.type) or _EVENT_DEFAULT, rest.start_off)
+
+
+@cython.final
+cdef class SSEDecoder:
+    """Bytes of an event stream in, whole events out (WHATWG HTML 9.2.5, 9.2.6).
+
+    errors: "replace" puts U+FFFD for each maximal subpart of ill-formed UTF-8, as browsers do; "strict" makes
+    it an error, anywhere in the stream. The result depends on the bytes alone, not on how they are cut.
+
+    Errors (DecodeError, LimitError) are sticky: events before the broken byte are returned first, then every
+    feed and finish raises the same code and offset until reset().
+    """
+
+    cdef tg_stream _stream
+    cdef tg_status _status
+    cdef object _spoilt
+    cdef object _left
+    cdef str _type
+    cdef bytes _type_bytes
+    cdef str _id
+    cdef _Guard _guard
+    cdef readonly object limits
+    cdef readonly str errors
+
+    def __cinit__(self):
+        cdef tg_alloc alloc = tg_alloc_default()
+        cdef tg_limits limits = tg_limits_default()
+        tg_stream_init(&self._stream, &alloc, &limits, 0)
+        self._guard = _Guard()
+
+    def __init__(self, *, str errors not None="replace", limits=None, bint _error_field=False):
+        if errors != "replace" and errors != "strict":
+            raise ValueError(f"errors must be 'replace' or 'strict', not {errors!r}")
+        if limits is None:
+            limits = Limits()
+        elif not isinstance(limits, Limits):
+            raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
+        cdef tg_limits bounds
+        bounds.max_event_bytes = limits.max_event_bytes
+        bounds.max_line_bytes = limits.max_line_bytes
+        bounds.max_id_bytes = limits.max_id_bytes
+        bounds.max_retry_digits = limits.max_retry_digits
+        bounds.max_depth = limits.max_depth
+        cdef tg_alloc alloc = tg_alloc_default()
+        cdef unsigned flags = 0
+        if errors == "strict":
+            flags |= TG_SSE_STRICT_UTF8
+        if _error_field:
+            flags |= TG_SSE_ERROR_FIELD
+        self._guard.enter()
+        try:
+            tg_stream_free(&self._stream)
+            tg_stream_init(&self._stream, &alloc, &bounds, flags)
+            self._clear()
+        finally:
+            self._guard.leave()
+        self.limits = limits
+        self.errors = errors
+
+    def __dealloc__(self):
+        tg_stream_free(&self._stream)
+
+    cdef void _clear(self) noexcept:
+        self._status = TG_OK
+        self._spoilt = None
+        self._left = None
+        self._type = None
+        self._type_bytes = None
+        self._id = ""
+
+    def feed(self, chunk, /):
+        """Takes any bytes-like chunk; returns the events that it completed, maybe none."""
+        cdef Py_buffer view
+        self._guard.enter()
+        try:
+            self._check()
+            PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
+            try:
+                return self._take(<const uint8_t *> view.buf, <size_t> view.len)
+            finally:
+                PyBuffer_Release(&view)
+        finally:
+            self._guard.leave()
+
+    cdef int _check(self) except -1:
+        if self._spoilt is not None:
+            raise RuntimeError("an earlier feed was interrupted by an exception; call reset()") from self._spoilt
+        if self._left is not None:
+            raise RuntimeError("feed() after finish(): call reset() to read another stream")
+        if self._status != TG_OK:
+            raise _error(self._status, tg_stream_error_off(&self._stream))
+        return 0
+
+    cdef list _take(self, const uint8_t *ptr, size_t size):
+        cdef list events = []
+        cdef tg_event event
+        cdef tg_status status = tg_stream_feed(&self._stream, ptr, size)
+        try:
+            if status == TG_OK:
+                status = tg_stream_next(&self._stream, &event)
+                while status == TG_OK:
+                    events.append(self._event(&event))
+                    status = tg_stream_next(&self._stream, &event)
+        except BaseException as error:
+            # The chunk is gone after this call, and the core has not read all of it.
+            self._spoilt = error
+            raise
+        if status != TG_MORE:
+            self._status = status
+            if not events:
+                raise _error(status, tg_stream_error_off(&self._stream))
+        return events
+
+    cdef ServerSentEvent _event(self, tg_event *event):
+        cdef ServerSentEvent made = ServerSentEvent.__new__(ServerSentEvent)
+        made._bytes = _copy(event.data)
+        made.event = self._event_type(event)
+        if event.is_id_changed:
+            self._id = _text(event.last_event_id)
+        made.id = self._id
+        if event.has_retry:
+            made.retry = event.retry_ms
+        made.start = event.start_off
+        made.data_start = event.data_off
+        made.end = event.end_off
+        return made
+
+    cdef str _event_type(self, tg_event *event):
+        # Streams name a few types over and over: keep the last one instead of decoding it again.
+        cdef size_t size = event.type.len
+        if size == 0:
+            return _EVENT_DEFAULT
+        cdef bytes last = self._type_bytes
+        if last is None or <size_t> len(last) != size or memcmp(
+                <const char *> last, event.type.ptr, size) != 0:
+            self._type_bytes = _copy(event.type)
+            self._type = _text(event.type)
+        return self._type
+
+    def finish(self):
+        """Declares the end of input; returns what was left over. Idempotent."""
+        cdef tg_rest rest
+        cdef tg_status status
+        self._guard.enter()
+        try:
+            if self._left is None:
+                self._check()
+                status = tg_stream_finish(&self._stream, &rest)
+                if status != TG_OK:
+                    self._status = status
+                    raise _error(status, tg_stream_error_off(&self._stream))
+                self._left = _leftover(&rest)
+            return self._left
+        finally:
+            self._guard.leave()
+
+    def reset(self):
+        """Forgets everything, errors included: ready for another stream with the same options."""
+        self._guard.enter()
+        try:
+            tg_stream_reset(&self._stream)
+            self._clear()
+        finally:
+            self._guard.leave()
+
+    @property
+    def error(self):
+        """The sticky DecodeError or LimitError that the next feed will raise, or None."""
+        if self._status == TG_OK:
+            return None
+        return _error(self._status, tg_stream_error_off(&self._stream))
+
+    @property
+    def last_event_id(self):
+        """The last event ID string: it changes at blank lines only; "" if none."""
+        return _text(tg_stream_last_event_id(&self._stream))
+
+    @property
+    def reconnection_time(self):
+        """Milliseconds set by the last valid retry field, or None."""
+        cdef uint64_t value
+        if tg_stream_reconnection_time(&self._stream, &value):
+            return value
+        return None
+
+    @property
+    def bytes_fed(self):
+        return tg_stream_bytes_fed(&self._stream)
+
+    @property
+    def _work(self):
+        """Bytes that the core has looked at or copied, in all: what the tests of linearity count."""
+        return tg_stream_work(&self._stream)
+
+    def __repr__(self):
+        return f"<SSEDecoder errors={self.errors!r} bytes_fed={self.bytes_fed}>"
+
+
+@cython.final
+cdef class JSONTracker:
+    """A JSON text that arrives in pieces: is it whole, may it still become one, where did it break?
+
+    strict=True: RFC 8259 in full. strict=False: brackets, strings and backslashes alone. Offsets are bytes of
+    the UTF-8 text from its start. A bare number closes only at white space or finish(). Passing max_depth
+    raises LimitError (code depth_too_large), again at each later feed.
+    """
+
+    cdef tg_json _json
+    cdef bint _finished
+    cdef _Guard _guard
+    cdef readonly bint strict
+    cdef readonly size_t max_depth
+
+    def __cinit__(self):
+        cdef tg_alloc alloc = tg_alloc_default()
+        tg_json_init(&self._json, &alloc, TG_JSON_STRICT, 1)
+        self._guard = _Guard()
+
+    def __init__(self, *, bint strict=True, max_depth=1024):
+        if not isinstance(max_depth, int):
+            raise TypeError(f"max_depth must be an int, not {type(max_depth).__name__}")
+        if not 1 <= max_depth <= 2**63 - 1:
+            raise ValueError(f"max_depth must be between 1 and 2**63 - 1, not {max_depth}")
+        cdef tg_alloc alloc = tg_alloc_default()
+        self._guard.enter()
+        try:
+            tg_json_free(&self._json)
+            tg_json_init(&self._json, &alloc, TG_JSON_STRICT if strict else TG_JSON_STRUCTURAL, max_depth)
+            self._finished = False
+        finally:
+            self._guard.leave()
+        self.strict = strict
+        self.max_depth = max_depth
+
+    def __dealloc__(self):
+        tg_json_free(&self._json)
+
+    def feed(self, piece, /):
+        """Takes the next piece (str or bytes-like); returns the state."""
+        cdef Py_buffer view
+        cdef Py_ssize_t size
+        cdef const char *text
+        self._guard.enter()
+        try:
+            if self._finished:
+                raise RuntimeError("feed() after finish(): call reset() to track another text")
+            if isinstance(piece, str):
+                text = PyUnicode_AsUTF8AndSize(piece, &size)
+                return self._took(tg_json_feed(&self._json, <const uint8_t *> text, <size_t> size))
+            PyObject_GetBuffer(piece, &view, PyBUF_SIMPLE)
+            try:
+                return self._took(
+                    tg_json_feed(&self._json, <const uint8_t *> view.buf, <size_t> view.len))
+            finally:
+                PyBuffer_Release(&view)
+        finally:
+            self._guard.leave()
+
+    cdef str _took(self, tg_status status):
+        if (status != TG_OK and status != TG_MORE and status != TG_ERR_JSON_INVALID
+                and status != TG_ERR_JSON_TRAILING):
+            raise _error(status, self._json.error_off)
+        return _STATES[<int> tg_json_read(&self._json)]
+
+    def finish(self):
+        """Declares the end of the text; returns the final state. Idempotent."""
+        self._guard.enter()
+        try:
+            self._finished = True
+            return self._took(tg_json_finish(&self._json))
+        finally:
+            self._guard.leave()
+
+    def reset(self):
+        """Forgets the text: ready for another one."""
+        self._guard.enter()
+        try:
+            tg_json_reset(&self._json)
+            self._finished = False
+        finally:
+            self._guard.leave()
+
+    @property
+    def state(self):
+        """"empty", "open", "closed", "invalid" or "trailing"."""
+        return _STATES[<int> tg_json_read(&self._json)]
+
+    @property
+    def depth(self):
+        """Arrays and objects open now."""
+        return self._json.depth
+
+    @property
+    def max_depth_seen(self):
+        return self._json.max_depth_seen
+
+    @property
+    def closed_at(self):
+        """Offset just past the first whole value, or None."""
+        return None if self._json.closed_off == TG_JSON_NOWHERE else self._json.closed_off
+
+    @property
+    def error_at(self):
+        """Offset of the byte that broke the text (or that trails the value), or None."""
+        return None if self._json.error_off == TG_JSON_NOWHERE else self._json.error_off
+
+    @property
+    def lone_surrogate(self):
+        """Whether an escape named half a surrogate pair (strict view only)."""
+        return self._json.is_lone_surrogate
+
+    def __repr__(self):
+        return f"<JSONTracker {self.state} depth={self.depth}>"
+
+
+def _core_limits():
+    """The defaults compiled into the core, for the test that compares them with trigate.Limits."""
+    return tg_limits_default()

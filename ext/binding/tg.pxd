@@ -1,0 +1,106 @@
+# Mirrors the public headers of ext/core and nothing else.
+
+from libc.stdint cimport uint8_t, uint64_t
+
+
+cdef extern from "tg.h":
+    ctypedef enum tg_status:
+        TG_OK
+        TG_MORE
+        TG_ERR_NO_MEMORY
+        TG_ERR_FINISHED
+        TG_ERR_JSON_INVALID
+        TG_ERR_JSON_TRAILING
+
+    const char *tg_status_code(tg_status status) nogil
+    const char *tg_status_layer(tg_status status) nogil
+    const char *tg_status_limit(tg_status status) nogil
+    const char *tg_status_text(tg_status status) nogil
+
+    ctypedef struct tg_limits:
+        size_t max_event_bytes
+        size_t max_line_bytes
+        size_t max_id_bytes
+        size_t max_retry_digits
+        size_t max_depth
+
+    tg_limits tg_limits_default() nogil
+
+    ctypedef struct tg_alloc:
+        pass
+
+    tg_alloc tg_alloc_default() nogil
+
+    ctypedef struct tg_span:
+        const uint8_t *ptr
+        size_t len
+
+    ctypedef struct tg_event:
+        tg_span type
+        tg_span data
+        tg_span last_event_id
+        bint is_id_changed
+        bint has_retry
+        uint64_t retry_ms
+        uint64_t start_off
+        uint64_t data_off
+        uint64_t end_off
+
+    ctypedef enum tg_rest_where:
+        TG_REST_NONE
+        TG_REST_CHARACTER
+        TG_REST_LINE
+        TG_REST_EVENT
+
+    ctypedef struct tg_rest:
+        tg_rest_where where
+        tg_span line
+        bint has_data
+        tg_span type
+        tg_span data
+        uint64_t start_off
+
+    unsigned TG_SSE_STRICT_UTF8
+    unsigned TG_SSE_ERROR_FIELD
+
+    ctypedef struct tg_stream:
+        pass
+
+    void tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits, unsigned flags) nogil
+    void tg_stream_reset(tg_stream *self) nogil
+    void tg_stream_free(tg_stream *self) nogil
+    tg_status tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len) nogil
+    tg_status tg_stream_next(tg_stream *self, tg_event *out) nogil
+    tg_status tg_stream_finish(tg_stream *self, tg_rest *out) nogil
+    uint64_t tg_stream_bytes_fed(const tg_stream *self) nogil
+    uint64_t tg_stream_error_off(const tg_stream *self) nogil
+    uint64_t tg_stream_work(const tg_stream *self) nogil
+    tg_span tg_stream_last_event_id(const tg_stream *self) nogil
+    bint tg_stream_reconnection_time(const tg_stream *self, uint64_t *out_ms) nogil
+
+    ctypedef enum tg_json_view:
+        TG_JSON_STRICT
+        TG_JSON_STRUCTURAL
+
+    ctypedef enum tg_json_verdict:
+        TG_JSON_EMPTY
+        TG_JSON_OPEN
+        TG_JSON_CLOSED
+        TG_JSON_INVALID
+        TG_JSON_TRAILING
+
+    uint64_t TG_JSON_NOWHERE
+
+    ctypedef struct tg_json:
+        bint is_lone_surrogate
+        size_t depth
+        size_t max_depth_seen
+        uint64_t closed_off
+        uint64_t error_off
+
+    void tg_json_init(tg_json *self, const tg_alloc *alloc, tg_json_view view, size_t max_depth) nogil
+    void tg_json_reset(tg_json *self) nogil
+    void tg_json_free(tg_json *self) nogil
+    tg_status tg_json_feed(tg_json *self, const uint8_t *ptr, size_t len) nogil
+    tg_status tg_json_finish(tg_json *self) nogil
+    tg_json_verdict tg_json_read(const tg_json *self) nogil

@@ -1,0 +1,23 @@
+/* tg.c - the spine: the layers, lowest first, as one unit, so that the compiler sees through them.
+ *
+ * Rules
+ *  - A layer uses only what stands above it in this list.
+ *  - Each layer also compiles alone.
+ *
+ * Refuses: code.
+ */
+#include "tg_status.c"
+#include "tg_limits.c"
+#include "tg_alloc.c"
+#include "tg_buf.c"
+#include "tg_scan.c"
+#include "tg_utf8.c"
+#include "tg_line.c"
+#include "tg_field.c"
+#include "tg_block.c"
+#include "tg_last_id.c"
+#include "tg_sse.c"
+#include "tg_stream.c"
+#include "tg_json_step.c"
+#include "tg_json_strict.c"
+#include "tg_json.c"

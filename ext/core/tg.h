@@ -1,0 +1,18 @@
+/* tg.h - the core of trigate: everything that a caller may include.
+ *
+ * Rules
+ *  - C11, no Python, no globals, no stdio, no abort, no recursion on input; memory comes from the
+ *    allocator that the caller hands in.
+ *  - TG_OK, TG_MORE, or an error that stays (tg_status.h).
+ */
+#ifndef TG_H
+#define TG_H
+
+#include "tg_status.h"
+#include "tg_limits.h"
+#include "tg_alloc.h"
+#include "tg_event.h"
+#include "tg_stream.h"
+#include "tg_json.h"
+
+#endif

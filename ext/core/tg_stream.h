@@ -1,0 +1,58 @@
+/* tg_stream.h - the facade: bytes of one stream in, whole events out, at last what was left over.
+ *
+ * Rules
+ *  - Pull: feed takes a chunk, next yields events until TG_MORE. The chunk must stay readable until
+ *    next has said TG_MORE or an error. A feed or a finish before that is the caller's mistake: it
+ *    takes nothing, changes nothing and answers TG_ERR_FINISHED.
+ *  - Spans point into the chunk or into buffers of the stream; they die at the next call of next,
+ *    feed, finish or reset.
+ *  - The cut of the input is not an input: events, errors and offsets depend on the bytes alone.
+ *  - Linear: work grows with the bytes fed; tg_stream_work counts it.
+ */
+#ifndef TG_STREAM_H
+#define TG_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tg_alloc.h"
+#include "tg_limits.h"
+#include "tg_sse.h"
+#include "tg_status.h"
+
+typedef struct tg_stream {
+    tg_sse sse;
+} tg_stream;
+
+/* flags: TG_SSE_* (tg_sse.h). alloc and limits are copied; NULL means the defaults. Allocates
+ * nothing. */
+void tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits,
+                    unsigned flags);
+/* Back to the state after init: errors, the last event ID and the reconnection time included. */
+void tg_stream_reset(tg_stream *self);
+/* After it only init may follow. */
+void tg_stream_free(tg_stream *self);
+
+/* TG_OK, the sticky error, or TG_ERR_FINISHED: after finish, or before next has said TG_MORE about
+ * the chunk before; it is not sticky. len 0 changes nothing. */
+tg_status tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len);
+/* TG_OK with *out filled, TG_MORE (after finish too), or the sticky error. Events before an error
+ * come first. *out is touched only with TG_OK. */
+tg_status tg_stream_next(tg_stream *self, tg_event *out);
+/* Declares the end of input; *out says what the last event lacked. Idempotent: TG_OK with the same
+ * *out, or the sticky error. The spans of *out live until reset or free. Limits are not applied to
+ * the unended line's field beyond what next has checked: the rest is shown, never dispatched. */
+tg_status tg_stream_finish(tg_stream *self, tg_rest *out);
+
+/* The last event ID string: changes at blank lines only, with or without an event. */
+tg_span tg_stream_last_event_id(const tg_stream *self);
+/* The last valid retry field of the stream, in ms; false and *ms untouched if there was none. It
+ * counts as soon as its line has ended. */
+bool tg_stream_reconnection_time(const tg_stream *self, uint64_t *ms);
+
+uint64_t tg_stream_bytes_fed(const tg_stream *self);
+uint64_t tg_stream_error_off(const tg_stream *self); /* meaningful after an error */
+uint64_t tg_stream_work(const tg_stream *self);      /* bytes looked at or copied, in all */
+
+#endif

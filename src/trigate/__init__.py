@@ -1,0 +1,78 @@
+"""trigate: the byte stream of a model API in, completed and validated tool calls out.
+
+Three gates stand between a byte and an action: the character is whole, the event is whole, the call is whole.
+"""
+
+from __future__ import annotations
+
+from trigate._core import JSONTracker, Leftover, ServerSentEvent, SSEDecoder
+from trigate.calls import ReleasedCall, ToolCall
+from trigate.errors import (
+    DecodeError,
+    IncompleteError,
+    LimitError,
+    ModelError,
+    ProviderError,
+    StructureError,
+    TransportError,
+    TrigateError,
+)
+from trigate.items import (
+    ArgumentsDelta,
+    Item,
+    OtherEvent,
+    ReasoningDelta,
+    RefusalDelta,
+    ResponseEnded,
+    TextDelta,
+    ToolCallDone,
+    ToolCallStarted,
+    UsageUpdate,
+)
+from trigate.limits import Limits
+from trigate.parser import ResponseParser
+from trigate.protocols import PROTOCOLS
+from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Usage
+from trigate.sources import aiter_items, iter_items, parse
+from trigate.validate import LENIENCIES
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LENIENCIES",
+    "PROTOCOLS",
+    "Anomaly",
+    "ArgumentsDelta",
+    "DecodeError",
+    "ErrorInfo",
+    "IncompleteError",
+    "Item",
+    "JSONTracker",
+    "Leftover",
+    "LimitError",
+    "Limits",
+    "ModelError",
+    "OtherEvent",
+    "ProviderError",
+    "ReasoningDelta",
+    "RefusalDelta",
+    "ReleasedCall",
+    "Response",
+    "ResponseEnded",
+    "ResponseParser",
+    "SSEDecoder",
+    "ServerCall",
+    "ServerSentEvent",
+    "StructureError",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallDone",
+    "ToolCallStarted",
+    "TransportError",
+    "TrigateError",
+    "Usage",
+    "UsageUpdate",
+    "aiter_items",
+    "iter_items",
+    "parse",
+]

@@ -1,0 +1,233 @@
+"""ResponseParser: one stream's bytes in, items out, at last one Response.
+
+Rules
+ - It never raises for what came over the wire: a fault is recorded with its offset, ends the response, and stays.
+ - The result depends on the bytes alone, not on how they are cut into chunks.
+ - One thread at a time: a second one is refused, for its chunk would land at a place nobody chose.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from trigate._core import Leftover, ServerSentEvent, SSEDecoder
+from trigate.errors import LimitError, TransportError, TrigateError
+from trigate.items import Item
+from trigate.limits import Limits
+from trigate.protocols import interpreter
+from trigate.protocols.wire import error_info
+from trigate.response import ErrorInfo, Response
+from trigate.turn import Options, Turn
+from trigate.validate import check_leniencies
+
+if TYPE_CHECKING:
+    from collections.abc import Buffer  # type: ignore[attr-defined, unused-ignore]  # Python 3.12 on
+
+__all__ = ["ResponseParser"]
+
+_BEFORE_TEXT = b" \t\r\n\xef\xbb\xbf"
+
+
+class ResponseParser:
+    """Turns the bytes of one model response into items and a Response.
+
+    protocol    a name (see trigate.PROTOCOLS), or "auto" to decide from the first event
+    release_on  "response": calls are released when the response is completed. "call": when their own item is
+                closed, for callers who start early and own the consequences
+    deltas      False: no items for pieces of text and arguments
+    limits      bounds of memory
+    lenient     words from trigate.LENIENCIES, each allowing one deviation
+    strict      unknown event and item types fail the response
+    ids         "generate": calls without an id get a stable one ("tg_" and a hash)
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        *,
+        release_on: Literal["response", "call"] = "response",
+        deltas: bool = True,
+        limits: Limits | None = None,
+        lenient: Iterable[str] = (),
+        strict: bool = False,
+        ids: Literal["wire", "generate"] = "wire",
+    ) -> None:
+        if release_on not in ("response", "call"):
+            raise ValueError(f"release_on must be 'response' or 'call', not {release_on!r}")
+        if ids not in ("wire", "generate"):
+            raise ValueError(f"ids must be 'wire' or 'generate', not {ids!r}")
+        if limits is None:
+            limits = Limits()
+        elif not isinstance(limits, Limits):
+            raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
+        reader = interpreter(protocol)
+        words = check_leniencies(lenient)
+        options = Options(release_on, deltas, limits, words, strict, ids)
+        self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
+        self._interpreter = reader(self._turn)
+        self._decoder = SSEDecoder(
+            errors="replace" if "utf8" in words else "strict", limits=limits, _error_field=True
+        )
+        self._lenient = words
+        self._fed = 0
+        self._is_started = False
+        self._body: bytearray | None = None
+        self._final: Response | None = None
+        self._lock = threading.Lock()
+
+    def feed(self, chunk: Buffer) -> list[Item]:
+        """Takes any bytes-like chunk; returns the items that it completed.
+
+        RuntimeError after finish(), and when another thread is inside. After a fault it takes nothing more.
+        """
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("this ResponseParser is in use by another thread")
+        try:
+            if self._final is not None:
+                raise RuntimeError("feed() after finish(): make a new ResponseParser for another response")
+            self._take(chunk)
+            return self._turn.take_items()
+        finally:
+            self._lock.release()
+
+    def _take(self, chunk: Buffer) -> None:
+        if isinstance(chunk, str):
+            raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
+        view = memoryview(chunk)
+        if not self._is_started:
+            start = bytes(view).lstrip(_BEFORE_TEXT)
+            self._is_started = bool(start)
+            if start[:1] and start[0] in b"{[<":
+                self._body = bytearray()
+        self._fed += view.nbytes
+        if self._body is not None:
+            self._take_body(view)
+        elif self._decoder.error is None:
+            self._take_events(chunk)
+
+    def _take_events(self, chunk: Buffer) -> None:
+        try:
+            events = self._decoder.feed(chunk)
+        except TrigateError as error:
+            self._turn.fault(error)
+            return
+        for event in events:
+            self._interpret(event)
+        if self._decoder.error is not None:
+            self._turn.fault(self._decoder.error)
+
+    def _interpret(self, event: ServerSentEvent) -> None:
+        try:
+            self._interpreter.event(event)
+        except TrigateError as error:
+            self._turn.fault(error)
+
+    def _take_body(self, view: memoryview) -> None:
+        """A body that is no stream (JSON, HTML): gathered whole, and read at the end."""
+        assert self._body is not None
+        limits = self._turn.options.limits
+        room = limits.max_event_bytes - len(self._body)
+        self._body += view.cast("B")[:room]
+        if view.nbytes > room:
+            self._turn.fault(
+                LimitError(
+                    f"a body that is no event stream is longer than max_event_bytes = {limits.max_event_bytes}",
+                    code="event_too_large",
+                    limit="max_event_bytes",
+                    offset=limits.max_event_bytes,
+                )
+            )
+
+    def finish(self) -> Response:
+        """Declares the end of input; returns the Response. Idempotent."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("this ResponseParser is in use by another thread")
+        try:
+            if self._final is None:
+                self._final = self._finish()
+            return self._final
+        finally:
+            self._lock.release()
+
+    def _finish(self) -> Response:
+        turn = self._turn
+        if self._body is not None:
+            if not turn.is_ended:
+                self._finish_body(bytes(self._body))
+            return turn.response()
+        if self._decoder.error is not None:
+            return turn.response()
+        left = self._decoder.finish()
+        if left.data is not None and "unterminated_last_event" in self._lenient and left.where != "character":
+            self._take_unterminated(left)
+            left = Leftover()
+        if turn.is_ended:
+            return turn.response(clean_end=not left and turn.error is None)
+        self._interpreter.finish()
+        turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
+        return turn.response()
+
+    def _take_unterminated(self, left: Leftover) -> None:
+        """The last event without its blank line: taken only if its data is whole, and never in silence."""
+        try:
+            json.loads(left.data)
+        except ValueError:
+            if left.data.strip() != "[DONE]":
+                return
+        self._turn.anomaly("unterminated_last_event", left.start, "the last event has no blank line")
+        event = ServerSentEvent(left.event, left.data)
+        self._interpret(event)
+
+    def _truncated(self, left: Leftover) -> ErrorInfo:
+        place, words = _place(left, self._turn)
+        message = f"the input ended at byte {self._fed} {words}; no terminal event came"
+        return ErrorInfo("transport", "truncated", f"truncated_{place}", message, self._fed)
+
+    def _finish_body(self, body: bytes) -> None:
+        text = body.decode("utf-8", "replace")
+        shown = " ".join(text.split())[:200]
+        try:
+            value = json.loads(text.lstrip("\ufeff"))
+        except (ValueError, RecursionError):
+            if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+                message = f"the input ended at byte {self._fed} inside a JSON body that is no event stream: {shown}"
+                error = ErrorInfo("transport", "truncated", "truncated_in_body", message, self._fed)
+                self._turn.end("truncated", None, error=error)
+                return
+            value = None
+        if isinstance(value, dict) and (value.get("error") or value.get("detail") or value.get("type") == "error"):
+            info = error_info(value, 0)
+            self._turn.end("failed", str(info.code), error=info)
+            return
+        kind = "a JSON body" if value is not None else "text"
+        self._turn.fault(
+            TransportError(
+                f"expected an event stream, found {kind}: {shown}", code="not_a_stream", offset=0
+            )
+        )
+
+    @property
+    def response(self) -> Response:
+        """The response so far; after finish(), the final one."""
+        return self._final if self._final is not None else self._turn.response()
+
+    def __repr__(self) -> str:
+        return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"
+
+
+def _place(left: Leftover, turn: Turn) -> tuple[str, str]:
+    """Inside what the input ended: the innermost place first, the open call beside it."""
+    open_calls = [call for call in turn.calls if call.state == "streaming"]
+    inside = ""
+    if open_calls:
+        call = open_calls[-1]
+        inside = f" inside the arguments of {call.name or 'a call'} ({call.call_id})"
+    if left.where is not None:
+        return f"in_{left.where}", f"inside {'an' if left.where == 'event' else 'a'} {left.where}{inside and ',' + inside}"
+    if open_calls:
+        return "in_arguments", inside.strip()
+    return "before_terminal", "between two events"
+

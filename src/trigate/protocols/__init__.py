@@ -1,0 +1,19 @@
+"""One file per protocol: what its bytes mean. The rest of the package speaks only the neutral words."""
+
+from __future__ import annotations
+
+from trigate.protocols.auto import Auto
+from trigate.protocols.registry import PROTOCOLS, Interpreter
+
+__all__ = ["PROTOCOLS", "Interpreter", "interpreter"]
+
+
+def interpreter(name: str) -> type[Interpreter]:
+    """The interpreter of that name, `auto` included; ValueError names the known ones."""
+    if name == Auto.name:
+        return Auto
+    try:
+        return PROTOCOLS[name]
+    except (KeyError, TypeError):
+        known = ", ".join(PROTOCOLS)
+        raise ValueError(f"unknown protocol {name!r}; the known ones are {known}, and auto") from None

@@ -1,0 +1,79 @@
+"""`auto`: the first event that means anything decides which protocol the stream speaks.
+
+Rules
+ - The choice is made once and said in `response.protocol`.
+ - What cannot be told fails the response with a way out; it is never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+from trigate._core import ServerSentEvent
+from trigate.calls import ToolCall
+from trigate.errors import StructureError
+from trigate.protocols.registry import PROTOCOLS, Interpreter
+from trigate.protocols.wire import error_info
+from trigate.response import Response
+from trigate.turn import Turn
+
+__all__ = ["Auto"]
+
+_UNKNOWN = "the response's protocol was never found out, so it has no message"
+
+
+class Auto:
+    """Stands in for the interpreter until the protocol is known, then hands every event on to it."""
+
+    name: ClassVar[str] = "auto"
+    requires_call_id: ClassVar[bool] = True
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._chosen: Interpreter | None = None
+
+    def event(self, event: ServerSentEvent) -> None:
+        if self._chosen is None and event.data_bytes.strip() and not self._turn.is_ended:
+            self._choose(event)
+        if self._chosen is not None:
+            self._chosen.event(event)
+
+    def _choose(self, event: ServerSentEvent) -> None:
+        try:
+            value = json.loads(event.data_bytes)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            for reader in PROTOCOLS.values():
+                if reader.recognises(event, value):
+                    self._turn.protocol = reader.name
+                    self._turn.requires_call_id = reader.requires_call_id
+                    self._chosen = reader(self._turn)
+                    return
+            if value.get("error"):
+                info = error_info(value, event.start)
+                self._turn.end("failed", str(info.code), error=info, offset=event.start)
+                return
+        raise StructureError(
+            f"the event at byte {event.start} belongs to no known protocol; "
+            f"name the protocol instead of auto: {', '.join(PROTOCOLS)}",
+            code="unknown_protocol",
+            offset=event.start,
+        )
+
+    def finish(self) -> None:
+        if self._chosen is not None:
+            self._chosen.finish()
+
+    @staticmethod
+    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+        return False
+
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        raise ValueError(_UNKNOWN)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        raise ValueError(_UNKNOWN)

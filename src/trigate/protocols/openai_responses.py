@@ -1,0 +1,541 @@
+"""OpenAI Responses and its compatible servers: docs/protocols.md, "openai-responses".
+
+Rules
+ - Fragments are routed by output_index; item_id is a check, because gateways rewrite it. Results go back by call_id.
+ - The arguments come up to four times (pieces, arguments.done, the item, the final list): they must be equal as text.
+ - A call is whole when its item is done with status completed (or none), and may run when the response is
+   completed and the final list does not deny it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from trigate._core import ServerSentEvent
+from trigate.calls import CallKind, ToolCall, WireKey
+from trigate.errors import StructureError
+from trigate.protocols.responses_items import (
+    CLIENT_ITEMS,
+    SERVER_ITEMS,
+    builtin_arguments,
+    to_message,
+    tool_result_message,
+)
+from trigate.protocols.responses_text import LANES, ResponsesText
+from trigate.protocols.responses_wire import (
+    Arguments,
+    Head,
+    Item,
+    ItemEvent,
+    Piece,
+    Place,
+    ResponseEvent,
+    Snapshot,
+    usage_of,
+    why,
+)
+from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
+from trigate.response import ServerCall, Status
+from trigate.turn import Turn
+
+__all__ = ["OpenAIResponses"]
+
+#: What closes an argument text, what completes a call, what ends a response and how: the completion profile.
+CLOSES_ARGUMENTS = {
+    "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.done": "input",
+}
+COMPLETES_CALL = "response.output_item.done"
+COMPLETED_ITEM = ("completed", None)
+ENDS: dict[str, Status] = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+    "response.cancelled": "cancelled",
+    "response.canceled": "cancelled",
+    "response.done": "failed",  # a gateway's alias: its status may say worse, but never completed
+}
+STATUSES: dict[str, Status] = {
+    "completed": "completed",
+    "incomplete": "incomplete",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+}
+NOISE = frozenset({"keepalive", "ping"})
+NEVER_DROPPED = frozenset(ENDS) - {"response.completed"} | {"error"}
+PIECES = {
+    "response.function_call_arguments.delta": "function_call",
+    "response.custom_tool_call_input.delta": "custom_tool_call",
+}
+#: Known events that carry neither text nor calls of the client; shown as OtherEvent.
+PROGRESS = (
+    "response.output_text.annotation.",
+    "response.shell_call_command.",
+    "response.shell_call_output_content.",
+    "response.apply_patch_call_operation_diff.",
+    "response.mcp_call_arguments.",
+    "response.mcp_call.",
+    "response.mcp_list_tools.",
+    "response.web_search_call.",
+    "response.file_search_call.",
+    "response.code_interpreter_call.",
+    "response.code_interpreter_call_code.",
+    "response.image_generation_call.",
+    "response.compaction.",
+    "response.reasoning_part.",
+    "response.reasoning_summary_part.",
+    "response.audio.",
+    "response.steer.",
+    "response.content_part.added",
+)
+
+
+class _Slot:
+    """One output item: where it stands, what it is, and how far it has come."""
+
+    __slots__ = ("call", "index", "is_closed", "is_done", "item_id", "raw", "type")
+
+    def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
+        self.index = index
+        self.item_id = item_id
+        self.type = item_type
+        self.call: ToolCall | None = None
+        self.is_closed = False  # its argument text is closed
+        self.is_done = False
+        self.raw = b""
+
+
+class OpenAIResponses:
+    """Reads the events of one response into a Turn."""
+
+    name: ClassVar[str] = "openai-responses"
+    requires_call_id: ClassVar[bool] = True
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._slots: dict[int, _Slot] = {}
+        self._all_slots: list[_Slot] = []
+        self._last_sequence: int | None = None
+        self._has_begun = False
+        self._has_sentinel = False
+        self._failed_by_event = False
+        self._text = ResponsesText(turn, self._locate)
+
+    to_message = staticmethod(to_message)
+    tool_result_message = staticmethod(tool_result_message)
+
+    @staticmethod
+    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+        """Whether a first event belongs to this protocol (for `auto`)."""
+        kind = value.get("type")
+        return isinstance(kind, str) and (kind.startswith("response.") or kind == "keepalive")
+
+    # -- one event ---------------------------------------------------------------------------------
+
+    def event(self, event: ServerSentEvent) -> None:
+        data = event.data_bytes.strip()
+        if not data:
+            return
+        if data == b"[DONE]":
+            self._has_sentinel = True
+            return
+        turn = self._turn
+        if self._has_sentinel:
+            turn.anomaly("event_after_end", event.start, "after the sentinel [DONE]", once=True)
+            return
+        if event.event == "error" and data[:1] not in b"{[":
+            self._fail(event, data.decode())
+            return
+        head = decode(data, Head, event)
+        kind = head.type or ("" if event.event == "message" else event.event)
+        if turn.is_ended:
+            self._after_end(event, kind, data)
+            return
+        if self._is_repeated(head.sequence_number, kind, event.start) or kind in NOISE:
+            return
+        if kind == "error" or (not kind and head.error):
+            self._fail(event, fields_of(data))
+            return
+        self._note_begin(kind, event.start)
+        self._dispatch(kind, data, event)
+
+    def _dispatch(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, kind, data, event)
+        elif kind in LANES:
+            (self._text.piece if kind.endswith(".delta") else self._text.done)(kind, data, event)
+        elif kind == "response.content_part.done":
+            self._text.part_done(data, event)
+        elif kind in ENDS:
+            self._end(kind, data, event)
+        else:
+            if not kind.startswith(PROGRESS):
+                self._turn.unknown(f"event type {kind!r}", event.start)
+            self._turn.other(kind, event.data)
+
+    def _is_repeated(self, number: Any, kind: str, offset: int | None) -> bool:
+        """Counts sequence numbers; True for an event that was taken before."""
+        if not isinstance(number, int) or isinstance(number, bool):
+            return False
+        last = self._last_sequence
+        if last is not None and number <= last:
+            self._turn.anomaly("repeated_event", offset, f"{kind} number {number}, the last was {last}")
+            return kind not in NEVER_DROPPED
+        self._last_sequence = number
+        if last is not None and number > last + 1:
+            detail = f"number {number} follows {last}"
+            cut = [slot.call for slot in self._all_slots if slot.call is not None and not slot.is_closed]
+            if cut:
+                self._turn.conflict("sequence_gap", offset, detail + " inside a call's arguments", *cut)
+            else:
+                self._turn.anomaly("sequence_gap", offset, detail)
+        return False
+
+    def _note_begin(self, kind: str, offset: int | None) -> None:
+        if self._has_begun:
+            return
+        self._has_begun = True
+        if kind not in ("response.created", "response.queued"):
+            self._turn.anomaly("missing_start", offset, f"the first event is {kind!r}")
+
+    def _after_end(self, event: ServerSentEvent, kind: str, data: bytes) -> None:
+        if kind in NOISE:
+            return
+        if self._failed_by_event and kind == "response.failed":
+            self._failed_by_event = False  # the snapshot that goes with the error event before it
+            return
+        self._turn.anomaly("event_after_end", event.start, f"{kind or 'an event'} after the terminal event")
+
+    def _fail(self, event: ServerSentEvent, value: Any) -> None:
+        self._failed_by_event = True
+        error = error_info(value, event.start)
+        self._turn.end("failed", str(error.code), error=error, offset=event.start)
+
+    # -- items -------------------------------------------------------------------------------------
+
+    def _snapshot(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        raw = decode(data, ResponseEvent, event).response
+        if not raw:
+            return
+        shot = decode(raw, Snapshot, event)
+        if kind == "response.created" and self._turn.id and shot.id and shot.id != self._turn.id:
+            self._turn.conflict("response_restarted", event.start, f"{self._turn.id} became {shot.id}")
+        self._take_identity(shot, event.start)
+
+    def _take_identity(self, shot: Snapshot, offset: int | None) -> None:
+        turn = self._turn
+        if shot.id and turn.id and shot.id != turn.id:
+            turn.anomaly("response_id_changed", offset, f"{turn.id} became {shot.id}", once=True)
+        turn.id = turn.id or shot.id or None
+        turn.model = turn.model or shot.model or None
+
+    def _item_added(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        message = decode(data, ItemEvent, event)
+        item = decode(message.item, Item, event)
+        index = self._index_of(message.output_index, event.start)
+        old = self._slots.get(index)
+        if old is not None:
+            same = old.type == item.type and (old.item_id, old.call and old.call.call_id) == (
+                item.id,
+                old.call and (item.call_id or None),
+            )
+            if same:
+                self._turn.anomaly("repeated_item", event.start, f"item {item.id} was added twice")
+                return
+            self._turn.anomaly("index_reused", event.start, f"output_index {index} has a second item")
+        self._open(index, item, event)
+
+    def _index_of(self, index: int | None, offset: int | None) -> int:
+        if index is not None:
+            return index
+        self._turn.anomaly("missing_output_index", offset, "an item without output_index", once=True)
+        return max(self._slots, default=-1) + 1
+
+    def _open(self, index: int, item: Item, event: ServerSentEvent) -> _Slot:
+        slot = _Slot(index, item.id, item.type)
+        self._slots[index] = slot
+        self._all_slots.append(slot)
+        kind = self._client_kind(item)
+        if kind is not None:
+            slot.call = self._turn.open_call(
+                _wire_key(index, item.id), index=index, kind=kind, offset=event.start
+            )
+            self._identify(slot, item, event.start)
+            self._turn.announce(slot.call)
+        return slot
+
+    def _client_kind(self, item: Item) -> CallKind | None:
+        """Whether the client has to act on this item, and how its arguments are to be read."""
+        known = CLIENT_ITEMS.get(item.type)
+        if known is not None:
+            return known.kind if known.is_for_client(item.execution, item.environment) else None
+        if item.call_id and item.type not in SERVER_ITEMS:
+            return "builtin"
+        return None
+
+    def _identify(self, slot: _Slot, item: Item, offset: int | None) -> None:
+        assert slot.call is not None
+        known = CLIENT_ITEMS.get(item.type)
+        call_id = item.id if known is not None and known.answers_by_id else item.call_id
+        name = item.name or (known.name if known is not None else item.type)
+        self._turn.identify(slot.call, call_id, name, offset)
+
+    def _find(self, place: Place, event: ServerSentEvent) -> _Slot | None:
+        """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""
+        if place.output_index is not None:
+            slot = self._slots.get(place.output_index)
+            if slot is not None and place.item_id and place.item_id != slot.item_id:
+                for other in self._all_slots:
+                    if other.index == place.output_index and other.item_id == place.item_id:
+                        return other
+                if slot.item_id:
+                    self._turn.anomaly("item_id_changed", event.start, f"output_index {slot.index}", once=True)
+                else:
+                    slot.item_id = place.item_id
+            return slot
+        self._turn.anomaly("missing_output_index", event.start, "a fragment without output_index", once=True)
+        for slot in self._all_slots:
+            if place.item_id and slot.item_id == place.item_id:
+                return slot
+        unfinished = [slot for slot in self._all_slots if not slot.is_done]
+        return unfinished[0] if len(unfinished) == 1 and not place.item_id else None
+
+    def _locate(self, place: Place, item_type: str, event: ServerSentEvent) -> int:
+        """The output index of a piece of text; an item that never began is opened for it."""
+        slot = self._find(place, event)
+        if slot is None:
+            index = self._index_of(place.output_index, event.start)
+            self._turn.anomaly("delta_without_start", event.start, f"output_index {index}", once=True)
+            slot = self._open(index, Item(type=item_type, id=place.item_id), event)
+        return slot.index
+
+    # -- arguments ---------------------------------------------------------------------------------
+
+    def _arguments_delta(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        piece = decode(data, Piece, event)
+        slot = self._find(piece, event) or self._orphan(PIECES[kind], piece, event)
+        if slot is None:
+            return
+        if slot.call is None:
+            self._turn.anomaly("misplaced_delta", event.start, f"{kind} for an item of type {slot.type!r}")
+        elif slot.is_closed:
+            self._turn.conflict(
+                "delta_after_done", event.start, "arguments go on after their end", slot.call
+            )
+        elif piece.delta:
+            self._turn.add_arguments(slot.call, piece.delta, event.start)
+
+    def _orphan(self, item_type: str, place: Place, event: ServerSentEvent) -> _Slot | None:
+        """Arguments for an item that never began: kept under their index until the item says who it is."""
+        self._turn.anomaly("delta_without_start", event.start, f"output_index {place.output_index}", once=True)
+        if place.output_index is None:
+            self._turn.conflict("orphan_arguments", event.start, "arguments that belong to no item")
+            return None
+        return self._open(place.output_index, Item(type=item_type, id=place.item_id), event)
+
+    def _arguments_done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        message = decode(data, Arguments, event)
+        item_type = "custom_tool_call" if CLOSES_ARGUMENTS[kind] == "input" else "function_call"
+        slot = self._find(message, event) or self._orphan(item_type, message, event)
+        if slot is None:
+            return
+        if slot.call is None:
+            self._turn.anomaly("misplaced_done", event.start, f"{kind} for an item of type {slot.type!r}")
+            return
+        self._turn.identify(slot.call, None, message.name, event.start)
+        self._confirm(slot, getattr(message, CLOSES_ARGUMENTS[kind]), event, kind)
+        slot.is_closed = True
+
+    def _confirm(self, slot: _Slot, raw: msgspec.Raw, event: ServerSentEvent, copy: str) -> None:
+        """One of the copies of the arguments: equal to what came before, or the first to come."""
+        call = slot.call
+        assert call is not None
+        text, is_string = as_json_text(raw)
+        if text is None:
+            if call.arguments:
+                self._turn.anomaly("arguments_missing", event.start, f"{copy} does not repeat the arguments")
+            return
+        if not is_string:
+            self._turn.flag(call, "arguments_not_string")
+        if text or slot.is_closed or call.arguments:
+            self._turn.confirm_arguments(call, text, event.start, copy)
+
+    def _item_done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        message = decode(data, ItemEvent, event)
+        item = decode(message.item, Item, event)
+        place = Place(output_index=message.output_index, item_id=item.id)
+        slot = self._find(place, event) if self._all_slots else None
+        if slot is None:
+            self._turn.anomaly("item_without_start", event.start, f"{item.type} {item.id}")
+            slot = self._open(self._index_of(message.output_index, event.start), item, event)
+        self._close(slot, item, bytes(message.item), event, kind)
+
+    def _close(self, slot: _Slot, item: Item, raw: bytes, event: ServerSentEvent, copy: str) -> None:
+        if slot.is_done:
+            if slot.raw == raw:
+                self._turn.anomaly("repeated_item", event.start, f"item {item.id} was done twice")
+                return
+            detail = f"item {item.id} was done twice, with different content"
+            if slot.call is not None:
+                self._turn.conflict("item_differs", event.start, detail, slot.call)
+            else:
+                self._turn.anomaly("item_differs", event.start, detail)
+            return
+        if not self._turn.keep(len(raw), event.start):
+            return
+        if slot.type != item.type and (slot.call is not None or self._client_kind(item) is not None):
+            self._turn.conflict(
+                "item_type_changed",
+                event.start,
+                f"{slot.type!r} became {item.type!r}",
+                *([slot.call] if slot.call is not None else []),
+            )
+            return
+        slot.raw = raw
+        slot.is_done = True
+        if slot.call is not None:
+            self._close_call(slot, item, event, copy)
+        else:
+            self._close_other(slot, item, event)
+
+    def _close_call(self, slot: _Slot, item: Item, event: ServerSentEvent, copy: str) -> None:
+        call, turn = slot.call, self._turn
+        assert call is not None
+        self._identify(slot, item, event.start)
+        known = CLIENT_ITEMS.get(item.type)
+        if known is None or known.payload:
+            text = builtin_arguments(item.type, fields_of(slot.raw))
+            turn.confirm_arguments(call, text, event.start, copy)
+        else:
+            self._confirm(slot, item.input if call.kind == "custom" else item.arguments, event, copy)
+        slot.is_closed = True
+        if known is None:
+            turn.void_call(call, "unknown_type", event.start, f"an item of type {item.type!r} with a call_id")
+        elif item.status not in COMPLETED_ITEM:
+            turn.void_call(call, "incomplete", event.start, f"its item ended as {item.status!r}")
+        else:
+            turn.close_call(call, event.start)
+
+    def _close_other(self, slot: _Slot, item: Item, event: ServerSentEvent) -> None:
+        if item.type in ("message", "reasoning"):
+            self._text.item(slot.index, slot.raw, event)
+            return
+        if item.type not in SERVER_ITEMS and item.type not in CLIENT_ITEMS:
+            self._turn.unknown(f"item type {item.type!r}", event.start)
+        self._turn.server_call(
+            ServerCall(item.type, item.id, item.name, item.status, slot.raw.decode())
+        )
+        self._turn.other(item.type, slot.raw.decode())
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _end(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        raw = decode(data, ResponseEvent, event).response
+        if not raw:
+            raise StructureError(
+                f"{kind} at byte {event.start} has no response", code="missing_response", offset=event.start
+            )
+        shot = decode(raw, Snapshot, event)
+        self._take_identity(shot, event.start)
+        status = ENDS[kind]
+        if shot.status is not None and shot.status != status:
+            said = STATUSES.get(shot.status, "failed")
+            self._turn.anomaly("status_differs", event.start, f"{kind} says status {shot.status!r}")
+            if status == "completed" or (said != "completed" and kind == "response.done"):
+                status = said
+        self._compare_final(shot.output or [], status, event)
+        if self._turn.is_ended:
+            return
+        if shot.usage:
+            self._turn.count(usage_of(shot.usage))
+        self._turn.echo = tuple(bytes(item) for item in shot.output) if shot.output else self._done_items()
+        reason, error = why(status, shot, kind, event)
+        self._turn.end(status, reason, error=error, offset=event.start)
+
+    def finish(self) -> None:
+        """The input is over without a terminal event: what is done can still be shown."""
+        self._turn.echo = self._done_items()
+
+    def _done_items(self) -> tuple[bytes, ...]:
+        done = sorted((slot for slot in self._all_slots if slot.raw), key=lambda slot: slot.index)
+        return tuple(slot.raw for slot in done)
+
+    def _compare_final(self, output: list[msgspec.Raw], status: Status, event: ServerSentEvent) -> None:
+        """The final list against the streamed items. An empty list says nothing; any other must hold every call."""
+        turn = self._turn
+        if not output and self._all_slots and status == "completed":
+            turn.anomaly("empty_final_output", event.start, "the final list of items is empty")
+        confirmed: list[_Slot] = []
+        for position, raw in enumerate(output):
+            item = decode(raw, Item, event)
+            slot = self._match(item, position, confirmed)
+            if slot is None:
+                turn.anomaly("item_without_start", event.start, f"{item.type} {item.id} in the final list alone")
+                slot = self._open(max(self._slots, default=-1) + 1, item, event)
+            confirmed.append(slot)
+            self._confirm_item(slot, item, bytes(raw), event)
+        if [slot.index for slot in confirmed] != sorted(slot.index for slot in confirmed):
+            turn.anomaly("final_order_differs", event.start, "the final list has another order")
+        for slot in self._all_slots:
+            if output and slot.call is not None and slot not in confirmed:
+                detail = f"{slot.call.name} {slot.call.call_id} is not in the final list"
+                turn.conflict("call_missing_in_final_output", event.start, detail, slot.call)
+            elif not slot.is_done and status == "completed":
+                turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
+            if slot.call is not None and not slot.call.call_id and not slot.call.name:
+                turn.conflict("orphan_arguments", event.start, "arguments that belong to no item", slot.call)
+
+    def _match(self, item: Item, position: int, taken: list[_Slot]) -> _Slot | None:
+        """The streamed item that a final one repeats: by call_id, else by id, else by its place."""
+        free = [slot for slot in self._all_slots if slot not in taken and slot.type == item.type]
+        if item.call_id:
+            for slot in free:
+                if slot.call is not None and slot.call.call_id == item.call_id:
+                    return slot
+        for slot in free:
+            if item.id and slot.item_id == item.id:
+                return slot
+        for slot in free:
+            if slot.index == position:
+                return slot
+        return None
+
+    def _confirm_item(self, slot: _Slot, item: Item, raw: bytes, event: ServerSentEvent) -> None:
+        if not slot.is_done:
+            self._close(slot, item, raw, event, "the final list")
+            return
+        if slot.call is None:
+            if item.type in ("message", "reasoning"):
+                self._text.item(slot.index, raw, event)
+            return
+        self._identify(slot, item, event.start)
+        known = CLIENT_ITEMS.get(item.type)
+        if known is None or known.payload:
+            if builtin_arguments(item.type, fields_of(raw)) != slot.call.arguments:
+                self._turn.conflict("item_differs", event.start, f"{item.type} in the final list", slot.call)
+        else:
+            copy = item.input if slot.call.kind == "custom" else item.arguments
+            self._confirm(slot, copy, event, "the final list")
+        if item.status not in COMPLETED_ITEM:
+            self._turn.void_call(
+                slot.call, "incomplete", event.start, f"the final list says {item.status!r}"
+            )
+
+
+def _wire_key(index: int, item_id: str | None) -> WireKey:
+    return (index, item_id or "")
+
+
+_HANDLERS: dict[str, Any] = {
+    "response.created": OpenAIResponses._snapshot,
+    "response.queued": OpenAIResponses._snapshot,
+    "response.in_progress": OpenAIResponses._snapshot,
+    "response.output_item.added": OpenAIResponses._item_added,
+    COMPLETES_CALL: OpenAIResponses._item_done,
+    **{kind: OpenAIResponses._arguments_delta for kind in PIECES},
+    **{kind: OpenAIResponses._arguments_done for kind in CLOSES_ARGUMENTS},
+}

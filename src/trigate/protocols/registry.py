@@ -1,0 +1,47 @@
+"""Which protocols there are, and what each module must offer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+from trigate._core import ServerSentEvent
+from trigate.calls import ToolCall
+from trigate.protocols.openai_responses import OpenAIResponses
+from trigate.response import Response
+from trigate.turn import Turn
+
+__all__ = ["PROTOCOLS", "Interpreter"]
+
+
+class Interpreter(Protocol):
+    """What a protocol module offers: it gets the events of one stream, in order, and tells a Turn what happened.
+
+    name: the public name. requires_call_id: whether a call without an id can be answered at all.
+    """
+
+    name: ClassVar[str]
+    requires_call_id: ClassVar[bool]
+
+    def __init__(self, turn: Turn) -> None: ...
+
+    def event(self, event: ServerSentEvent) -> None:
+        """Takes one event, also after the end of the response. TrigateError: the stream is broken there."""
+
+    def finish(self) -> None:
+        """The input is over, and no terminal event came."""
+
+    @staticmethod
+    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+        """Whether a stream that begins with this event (its JSON: value) speaks this protocol."""
+
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        """The assistant's turn, as the provider wants it back."""
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        """The result of one call, as the provider wants it."""
+
+
+#: By public name, in the order in which `auto` asks them.
+PROTOCOLS: dict[str, type[Interpreter]] = {OpenAIResponses.name: OpenAIResponses}

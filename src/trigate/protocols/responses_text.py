@@ -1,0 +1,103 @@
+"""The visible side of a Responses turn: text, refusals, reasoning and its summaries, part by part.
+
+Rules
+ - A part's text is its pieces joined. A later copy (done event, part, item, final list) fills a part that no
+   piece reached, and is compared with one that pieces did; a difference is an anomaly, for no call depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from trigate._core import ServerSentEvent
+from trigate.protocols.responses_wire import Content, Part, Piece, Place, Text
+from trigate.protocols.wire import decode
+from trigate.turn import TextPart, Turn
+
+__all__ = ["LANES", "ResponsesText"]
+
+LANES = {
+    "response.output_text.delta": "text",
+    "response.output_text.done": "text",
+    "response.refusal.delta": "refusal",
+    "response.refusal.done": "refusal",
+    "response.reasoning_text.delta": "reasoning",
+    "response.reasoning_text.done": "reasoning",
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_summary_text.done": "summary",
+}
+_PART_LANES = {
+    "output_text": "text",
+    "refusal": "refusal",
+    "reasoning_text": "reasoning",
+    "summary_text": "summary",
+}
+
+
+class ResponsesText:
+    """Collects the text parts of one turn. `locate` gives the output index of a place and opens what is missing."""
+
+    def __init__(self, turn: Turn, locate: Callable[[Place, str, ServerSentEvent], int]) -> None:
+        self._turn = turn
+        self._locate = locate
+        self._parts: dict[tuple[int, str, int], TextPart] = {}
+
+    def piece(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        """A delta event."""
+        piece = decode(data, Piece, event)
+        if piece.delta:
+            part, index = self._part(LANES[kind], piece, event)
+            self._add(LANES[kind], part, piece.delta, index, event.start)
+
+    def done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+        """A done event, which repeats one part's text."""
+        message = decode(data, Text, event)
+        text = message.refusal if LANES[kind] == "refusal" else message.text
+        if text is not None:
+            self._compare(LANES[kind], message, text, event)
+
+    def part_done(self, data: bytes, event: ServerSentEvent) -> None:
+        """A content part as a whole."""
+        message = decode(data, Text, event)
+        if message.part:
+            self._compare_part(message.part, message, event)
+
+    def item(self, index: int, raw: bytes, event: ServerSentEvent) -> None:
+        """A whole message or reasoning item: all its parts."""
+        whole = decode(raw, Content, event)
+        for position, part in enumerate(whole.content or ()):
+            self._compare_part(part, Place(output_index=index, content_index=position), event)
+        for position, part in enumerate(whole.summary or ()):
+            self._compare_part(part, Place(output_index=index, summary_index=position), event)
+
+    def _compare_part(self, raw: msgspec.Raw, place: Place, event: ServerSentEvent) -> None:
+        part = decode(raw, Part, event)
+        lane = _PART_LANES.get(part.type)
+        if lane is not None:
+            self._compare(lane, place, (part.refusal if lane == "refusal" else part.text) or "", event)
+
+    def _compare(self, lane: str, place: Place, text: str, event: ServerSentEvent) -> None:
+        part, index = self._part(lane, place, event)
+        if not part:
+            self._add(lane, part, text, index, event.start)
+        elif part.text != text:
+            self._turn.anomaly("text_differs", event.start, f"{lane} of output_index {index}", once=True)
+
+    def _part(self, lane: str, place: Place, event: ServerSentEvent) -> tuple[TextPart, int]:
+        item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
+        index = self._locate(place, item_type, event)
+        position = place.summary_index if lane == "summary" else place.content_index
+        key = (index, lane, position or 0)
+        part = self._parts.get(key)
+        if part is None:
+            turn = self._turn
+            opener = {"text": turn.open_text, "refusal": turn.open_refusal}.get(lane, turn.open_reasoning)
+            part = self._parts[key] = opener()
+        return part, index
+
+    def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:
+        turn = self._turn
+        add = {"text": turn.add_text, "refusal": turn.add_refusal}.get(lane, turn.add_reasoning)
+        add(part, text, index, offset)

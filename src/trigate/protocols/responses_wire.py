@@ -1,0 +1,120 @@
+"""The JSON of Responses events, as far as it matters here: shapes for decoding, usage, and the reason of an end.
+
+Source: docs/protocols.md, "openai-responses". Members that are not named here are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trigate._core import ServerSentEvent
+from trigate.protocols.wire import error_info
+from trigate.response import ErrorInfo, Status, Usage
+
+class Head(msgspec.Struct):
+    type: str | None = None
+    sequence_number: Any = None
+    error: Any = None
+
+
+class Place(msgspec.Struct):
+    output_index: int | None = None
+    item_id: str | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+
+
+class Piece(Place):
+    delta: str | None = None
+
+
+class Text(Place):
+    text: str | None = None
+    refusal: str | None = None
+    part: msgspec.Raw = msgspec.Raw()
+
+
+class Arguments(Place):
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw()
+
+
+class ItemEvent(msgspec.Struct):
+    item: msgspec.Raw = msgspec.Raw()
+    output_index: int | None = None
+
+
+class Item(msgspec.Struct):
+    type: str = ""
+    id: str | None = None
+    status: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw()
+    execution: str | None = None
+    environment: Any = None
+
+
+class Content(msgspec.Struct):
+    content: list[msgspec.Raw] | None = None
+    summary: list[msgspec.Raw] | None = None
+
+
+class Part(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class Snapshot(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    status: str | None = None
+    error: Any = None
+    incomplete_details: Any = None
+    output: list[msgspec.Raw] | None = None
+    usage: Any = None
+
+
+class ResponseEvent(msgspec.Struct):
+    response: msgspec.Raw = msgspec.Raw()
+
+
+def usage_of(raw: Any) -> Usage:
+    if not isinstance(raw, dict):
+        return Usage()
+
+    def number(source: Any, name: str) -> int | None:
+        value = source.get(name) if isinstance(source, dict) else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    return Usage(
+        input_tokens=number(raw, "input_tokens"),
+        output_tokens=number(raw, "output_tokens"),
+        total_tokens=number(raw, "total_tokens"),
+        cached_tokens=number(raw.get("input_tokens_details"), "cached_tokens"),
+        reasoning_tokens=number(raw.get("output_tokens_details"), "reasoning_tokens"),
+        raw=raw,
+    )
+
+
+def why(
+    status: Status, shot: Snapshot, kind: str, event: ServerSentEvent
+) -> tuple[str | None, ErrorInfo | None]:
+    """The wire's word for the end, and the provider's error where there is one."""
+    if status == "incomplete":
+        details = shot.incomplete_details
+        reason = details.get("reason") if isinstance(details, dict) else None
+        return (reason if isinstance(reason, str) else None), None
+    if status == "completed":
+        return "completed", None
+    if shot.error:
+        error = error_info(shot.error, event.start)
+        return str(error.code), error
+    message = f"the response ended as {shot.status or status} ({kind}) without an error object"
+    word = shot.status or status
+    return word, ErrorInfo("provider", word, word, message, event.start)

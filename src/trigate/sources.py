@@ -1,0 +1,84 @@
+"""From wherever bytes come to a Response: whole bytes, files, iterables of chunks, also asynchronous ones.
+
+Rules
+ - A source that raises is not a finished one: the exception goes on to the caller, and nothing was released.
+ - The last item is always ResponseEnded, and its Response is the final one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from trigate.items import Item, ResponseEnded
+from trigate.parser import ResponseParser
+from trigate.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Buffer  # type: ignore[attr-defined, unused-ignore]  # Python 3.12 on
+
+__all__ = ["Source", "aiter_items", "iter_items", "parse"]
+
+_CHUNK = 64 * 1024
+
+Source: TypeAlias = "Buffer | BinaryIO | os.PathLike[str] | Iterable[Buffer]"
+
+
+def parse(source: Source, protocol: str = "auto", **options: Any) -> Response:
+    """Reads a whole recorded stream: bytes, a binary file, a path object, or an iterable of chunks.
+
+    options are those of ResponseParser.
+    """
+    parser = ResponseParser(protocol, **options)
+    for chunk in _chunks(source):
+        parser.feed(chunk)
+    return parser.finish()
+
+
+def iter_items(source: Source, protocol: str = "auto", **options: Any) -> Iterator[Item]:
+    """The items of a stream as they come; the last one is ResponseEnded with the final Response."""
+    parser = ResponseParser(protocol, **options)
+    for chunk in _chunks(source):
+        yield from _before_end(parser.feed(chunk))
+    yield ResponseEnded(parser.finish())
+
+
+async def aiter_items(
+    source: AsyncIterable[Buffer] | Source, protocol: str = "auto", **options: Any
+) -> AsyncIterator[Item]:
+    """iter_items for an asynchronous iterable of chunks; synchronous sources are taken too."""
+    parser = ResponseParser(protocol, **options)
+    if isinstance(source, AsyncIterable):
+        async for chunk in source:
+            for item in _before_end(parser.feed(chunk)):
+                yield item
+    else:
+        for chunk in _chunks(source):
+            for item in _before_end(parser.feed(chunk)):
+                yield item
+    yield ResponseEnded(parser.finish())
+
+
+def _before_end(items: list[Item]) -> list[Item]:
+    """All but ResponseEnded: it is told once, when the input is over and everything is known."""
+    return [item for item in items if not isinstance(item, ResponseEnded)]
+
+
+def _chunks(source: Source) -> Iterator[Buffer]:
+    if isinstance(source, str):
+        raise TypeError("a stream is bytes, not str; for a file, pass pathlib.Path or an open binary file")
+    if isinstance(source, os.PathLike):
+        with open(source, "rb") as file:
+            yield from _read(file)
+    elif hasattr(source, "read"):
+        yield from _read(source)
+    elif isinstance(source, (bytes, bytearray, memoryview)) or not hasattr(source, "__iter__"):
+        yield source
+    else:
+        yield from source
+
+
+def _read(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk

@@ -1,0 +1,472 @@
+"""The state of one response while it arrives. Protocol modules tell it what happened, in neutral words.
+
+Rules
+ - Everything that changes a call's state, the status or the released set happens in this file.
+ - The first fault wins: once a response is `failed` or `conflict`, nothing that follows can heal it.
+ - Nothing is released before the protocol module says that the response ended well, unless the caller chose
+   release_on="call"; then a call is released when its own item is closed, and never taken back in silence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, release, snapshot
+from trigate.errors import LimitError, StructureError, TrigateError
+from trigate.items import (
+    ArgumentsDelta,
+    Item,
+    OtherEvent,
+    ReasoningDelta,
+    RefusalDelta,
+    ResponseEnded,
+    TextDelta,
+    ToolCallDone,
+    ToolCallStarted,
+    UsageUpdate,
+)
+from trigate.limits import Limits
+from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Status, Usage
+from trigate.validate import judge_arguments
+
+__all__ = ["Options", "TextPart", "Turn"]
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller asked of the parser: see ResponseParser."""
+
+    release_on: Literal["response", "call"] = "response"
+    deltas: bool = True
+    limits: Limits = field(default_factory=Limits)
+    lenient: frozenset[str] = frozenset()
+    strict: bool = False
+    ids: Literal["wire", "generate"] = "wire"
+
+
+class TextPart:
+    """One text that arrives in pieces. Halves of a surrogate pair that the wire cut apart are joined."""
+
+    __slots__ = ("_half", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._half = ""
+
+    def append(self, piece: str) -> str:
+        """Adds a piece; returns what of it is whole characters."""
+        if self._half or (piece and not piece.isascii() and _HALVES.search(piece)):
+            piece = self._whole(piece)
+        if piece:
+            self._pieces.append(piece)
+        return piece
+
+    def _whole(self, piece: str) -> str:
+        whole = _join_halves(self._half + piece)
+        self._half = ""
+        if whole and "\ud800" <= whole[-1] < "\udc00":
+            self._half = whole[-1]
+            whole = whole[:-1]
+        return _HALVES.sub("\ufffd", whole)
+
+    @property
+    def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces[:] = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+
+def _join_halves(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+class Turn:
+    """One response in the making. `protocol` names how it is read; `requires_call_id` whether a call without
+    an id can be answered at all."""
+
+    def __init__(self, protocol: str, options: Options, *, requires_call_id: bool = True) -> None:
+        self.protocol = protocol
+        self.options = options
+        self.requires_call_id = requires_call_id
+        self.id: str | None = None
+        self.model: str | None = None
+        self.reason: str | None = None
+        self.usage: Usage | None = None
+        self.echo: tuple[bytes, ...] = ()
+        self.calls: list[ToolCall] = []
+        self.is_ended = False
+        self._status: Status = "in_progress"
+        self._error: ErrorInfo | None = None
+        self._texts: dict[int, list[TextPart]] = {0: []}
+        self._reasoning: list[TextPart] = []
+        self._refusal: list[TextPart] = []
+        self._server_calls: list[ServerCall] = []
+        self._anomalies: list[Anomaly] = []
+        self._noted: set[tuple[str, str]] = set()
+        self._anomalies_dropped = 0
+        self._arguments_size: dict[int, int] = {}
+        self._kept = 0
+        self._items: list[Item] = []
+        self._open_delta: tuple[type, object, list[str]] | None = None
+
+    # -- items -------------------------------------------------------------------------------------
+
+    def take_items(self) -> list[Item]:
+        """The items since the last call, in stream order."""
+        self._flush_delta()
+        items, self._items = self._items, []
+        return items
+
+    def _emit(self, item: Item) -> None:
+        self._flush_delta()
+        self._items.append(item)
+
+    def _delta(self, kind: type, owner: object, piece: str) -> None:
+        if not self.options.deltas or not piece:
+            return
+        pending = self._open_delta
+        if pending is not None and pending[0] is kind and pending[1] is owner:
+            pending[2].append(piece)
+            return
+        self._flush_delta()
+        self._open_delta = (kind, owner, [piece])
+
+    def _flush_delta(self) -> None:
+        if self._open_delta is None:
+            return
+        kind, owner, pieces = self._open_delta
+        self._open_delta = None
+        text = "".join(pieces)
+        if kind is ArgumentsDelta:
+            assert isinstance(owner, ToolCall)
+            self._items.append(ArgumentsDelta(owner, text))
+        else:
+            self._items.append(kind(text, owner))
+
+    def other(self, wire_type: str, data: str) -> None:
+        """An event that carries neither text nor calls."""
+        self._emit(OtherEvent(wire_type, data))
+
+    # -- text --------------------------------------------------------------------------------------
+
+    def open_text(self, choice: int = 0) -> TextPart:
+        part = TextPart()
+        self._texts.setdefault(choice, []).append(part)
+        return part
+
+    def open_reasoning(self) -> TextPart:
+        part = TextPart()
+        self._reasoning.append(part)
+        return part
+
+    def open_refusal(self) -> TextPart:
+        part = TextPart()
+        self._refusal.append(part)
+        return part
+
+    def add_text(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
+        if self.keep(_size(piece), offset):
+            self._delta(TextDelta, index, part.append(piece))
+
+    def add_reasoning(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
+        if self.keep(_size(piece), offset):
+            self._delta(ReasoningDelta, index, part.append(piece))
+
+    def add_refusal(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
+        if self.keep(_size(piece), offset):
+            self._delta(RefusalDelta, index, part.append(piece))
+
+    def keep(self, size: int, offset: int | None) -> bool:
+        """Counts bytes that stay until the end; False once the response's bound is passed."""
+        self._kept += size
+        if self._kept <= self.options.limits.max_response_bytes:
+            return True
+        self._limit("response_too_large", "max_response_bytes", offset)
+        return False
+
+    def _limit(self, code: str, limit: str, offset: int | None) -> None:
+        bound = getattr(self.options.limits, limit)
+        place = "" if offset is None else f", in the event at byte {offset}"
+        self.fault(LimitError(f"{limit} = {bound} is passed{place}", code=code, limit=limit, offset=offset))
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def open_call(
+        self, wire_key: WireKey, *, index: int, kind: CallKind, offset: int | None
+    ) -> ToolCall:
+        """A new call at its wire position. Say who it is (`identify`) before `announce`."""
+        call = ToolCall(wire_key, index=index, kind=kind)
+        if len(self.calls) >= self.options.limits.max_calls:
+            self._limit("too_many_calls", "max_calls", offset)
+            return call
+        self.calls.append(call)
+        return call
+
+    def announce(self, call: ToolCall) -> None:
+        self._emit(ToolCallStarted(call))
+
+    def identify(self, call: ToolCall, call_id: str | None, name: str | None, offset: int | None) -> None:
+        """Takes id and name where they are still missing; another non-empty value is a contradiction."""
+        if call_id:
+            if call._call_id is None:
+                call._call_id = call_id
+            elif call._call_id != call_id:
+                self.conflict("call_id_changed", offset, f"{call._call_id!r} became {call_id!r}", call)
+        if name:
+            if not call._name:
+                call._name = name
+            elif call._name != name:
+                self.conflict("name_changed", offset, f"{call._name!r} became {name!r}", call)
+
+    def flag(self, call: ToolCall, *flags: str) -> None:
+        call._flags = tuple(dict.fromkeys((*call._flags, *flags)))
+
+    def add_arguments(self, call: ToolCall, piece: str, offset: int | None) -> None:
+        size = _size(piece)
+        total = self._arguments_size.get(id(call), 0) + size
+        self._arguments_size[id(call)] = total
+        if total > self.options.limits.max_arguments_bytes:
+            self._limit("arguments_too_large", "max_arguments_bytes", offset)
+        elif self.keep(size, offset):
+            call._pieces.append(piece)
+            self._delta(ArgumentsDelta, call, piece)
+
+    def confirm_arguments(self, call: ToolCall, text: str, offset: int | None, copy: str) -> None:
+        """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
+        if not call._pieces:
+            self.add_arguments(call, text, offset)
+        elif call.arguments != text:
+            detail = f"{copy} has {_shorten(text)} where the pieces before it joined to {_shorten(call.arguments)}"
+            self.conflict("arguments_differ", offset, detail, call)
+
+    def close_call(self, call: ToolCall, offset: int | None) -> None:
+        """The protocol says that the call is whole: now its text is judged."""
+        if call._state != "streaming":
+            return
+        if call._kind == "function":
+            try:
+                verdict = judge_arguments(
+                    _mend_halves(call),
+                    max_depth=self.options.limits.max_depth,
+                    lenient=self.options.lenient,
+                )
+            except LimitError as error:
+                self.fault(
+                    LimitError(
+                        f"the arguments of {call._name or 'a call'} are nested deeper than max_depth = "
+                        f"{self.options.limits.max_depth}",
+                        code=error.code,
+                        limit=error.limit,
+                        offset=offset,
+                    )
+                )
+                return
+            self.flag(call, *verdict.flags)
+            if verdict.problem is not None:
+                self.void_call(call, verdict.problem, offset, verdict.detail)
+                return
+        self._settle(call, offset)
+
+    def _settle(self, call: ToolCall, offset: int | None) -> None:
+        """The arguments are good: is the call nameable, answerable, and the first of its id?"""
+        if not call._name:
+            self.void_call(call, "no_name", offset, "the wire gave the call no name")
+            return
+        if call._call_id is None:
+            if self.options.ids == "generate":
+                call._call_id = self._generated_id(call)
+            elif self.requires_call_id:
+                self.void_call(call, "no_call_id", offset, f"the wire gave the call of {call._name} no id")
+                return
+        twin = self._twin(call)
+        if twin is not None:
+            if twin.arguments == call.arguments and twin._name == call._name:
+                self.void_call(call, "repeated", offset, f"call {call._call_id} came twice, unchanged")
+            else:
+                self.conflict("call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin)
+            return
+        call._state = "done"
+        if self.options.release_on == "call" and self._status == "in_progress":
+            call = self._release(call)
+        self._emit(ToolCallDone(snapshot(call)))
+
+    def _twin(self, call: ToolCall) -> ToolCall | None:
+        if call._call_id is None:
+            return None
+        for other in self.calls:
+            if other is not call and other._call_id == call._call_id and other._state in ("done", "released"):
+                return other
+        return None
+
+    def _generated_id(self, call: ToolCall) -> str:
+        seed = "\x1f".join(
+            (self.protocol, self.id or "", repr(call._wire_key), call._name, call.arguments)
+        )
+        return "tg_" + hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+    def _release(self, call: ToolCall) -> ReleasedCall:
+        released = release(call)
+        call._state = "released"
+        self.calls[self.calls.index(call)] = released
+        return released
+
+    def void_call(self, call: ToolCall, problem: str, offset: int | None, detail: str) -> None:
+        """The call can never run. Whether a cut one is a deviation is known only when the response ends."""
+        if call._state in ("void", "released"):
+            return
+        was_streaming = call._state == "streaming"
+        call._state = "void"
+        call._problem = problem
+        if problem not in ("incomplete", "response_not_completed", "conflict"):
+            self.anomaly(f"call_{problem}", offset, detail)
+        if was_streaming:
+            self._emit(ToolCallDone(snapshot(call)))
+
+    # -- how it ends -------------------------------------------------------------------------------
+
+    def anomaly(self, code: str, offset: int | None, detail: str, *, once: bool = False) -> None:
+        """Notes a tolerated deviation. once: the same code and detail are noted a single time."""
+        if once:
+            if (code, detail) in self._noted:
+                return
+            if len(self._noted) < self.options.limits.max_anomalies:
+                self._noted.add((code, detail))
+        if len(self._anomalies) < self.options.limits.max_anomalies:
+            self._anomalies.append(Anomaly(code, offset, detail))
+        else:
+            self._anomalies_dropped += 1
+
+    def unknown(self, what: str, offset: int | None) -> None:
+        """An event or item type that this version does not know: tolerated, unless the caller is strict."""
+        if self.options.strict:
+            self.fault(
+                StructureError(
+                    f"unknown {what} in the event at byte {offset}", code="unknown_type", offset=offset
+                )
+            )
+        else:
+            self.anomaly("unknown_type", offset, what, once=True)
+
+    def conflict(self, code: str, offset: int | None, detail: str, *calls: ToolCall) -> None:
+        """The stream contradicts itself: nothing of it may run, and reading goes on only to show the rest."""
+        for call in calls:
+            self.void_call(call, "conflict", offset, detail)
+        if self._error is None:
+            place = "" if offset is None else f" (event at byte {offset})"
+            self._status = "conflict"
+            self._error = ErrorInfo("structure", "conflict", code, f"{detail}{place}", offset)
+        self.anomaly(code, offset, detail)
+
+    def fault(self, error: TrigateError) -> None:
+        """Broken bytes, a passed limit, a broken structure: the response fails here and now."""
+        limit = error.limit if isinstance(error, LimitError) else None
+        self.end(
+            "failed",
+            None,
+            error=ErrorInfo(error.layer, error.layer, error.code, error.message, error.offset, None, limit),
+        )
+
+    def server_call(self, call: ServerCall) -> None:
+        self._server_calls.append(call)
+
+    def count(self, usage: Usage) -> None:
+        self.usage = usage
+        self._emit(UsageUpdate(usage))
+
+    def end(
+        self, status: Status, reason: str | None, *, error: ErrorInfo | None = None, offset: int | None = None
+    ) -> None:
+        """The response is over. Only here, with `completed`, are calls released by default."""
+        if self.is_ended:
+            return
+        self.is_ended = True
+        self.reason = reason
+        if self._error is None:
+            self._status = status
+            self._error = error
+        if self._status == "completed":
+            self._check_ids(offset)
+        for call in list(self.calls):
+            self._end_call(call, offset)
+        self._emit(ResponseEnded(self.response()))
+
+    def _check_ids(self, offset: int | None) -> None:
+        """One id, two different calls: also where one of them was cut."""
+        first: dict[str, ToolCall] = {}
+        for call in self.calls:
+            if call._call_id is None or call._problem == "repeated":
+                continue
+            twin = first.setdefault(call._call_id, call)
+            if twin is not call:
+                self.conflict("call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin)
+
+    def _end_call(self, call: ToolCall, offset: int | None) -> None:
+        if call._state == "streaming":
+            self.void_call(call, "incomplete", offset, "")
+        elif call._state == "done":
+            if self._status == "completed":
+                self._release(call)
+            else:
+                self.void_call(call, "response_not_completed", offset, "")
+        if call._problem == "incomplete" and self._status == "completed":
+            detail = f"{call._name or 'an unnamed tool'}, {call._call_id}: {_shorten(call.arguments[-60:])} at its end"
+            self.anomaly("cut_call_in_completed_response", offset, detail)
+
+    @property
+    def status(self) -> Status:
+        return self._status
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        return self._error
+
+    def response(self, *, clean_end: bool = False) -> Response:
+        anomalies = tuple(self._anomalies)
+        if self._anomalies_dropped:
+            dropped = f"{self._anomalies_dropped} more were not kept (max_anomalies)"
+            anomalies = (*anomalies, Anomaly("anomalies_dropped", None, dropped))
+        return Response(
+            status=self._status,
+            protocol=self.protocol,
+            reason=self.reason,
+            calls=tuple(snapshot(call) for call in sorted(self.calls, key=lambda call: call._index)),
+            texts=tuple(
+                "".join(part.text for part in self._texts.get(choice, ()))
+                for choice in range(max(self._texts) + 1)
+            ),
+            reasoning="".join(part.text for part in self._reasoning),
+            refusal="".join(part.text for part in self._refusal),
+            usage=self.usage,
+            id=self.id,
+            model=self.model,
+            error=self._error,
+            anomalies=anomalies,
+            clean_end=clean_end,
+            server_calls=tuple(self._server_calls),
+            echo=self.echo,
+        )
+
+
+def _mend_halves(call: ToolCall) -> str:
+    """Joins halves of surrogate pairs that the wire's own JSON cut apart; a lone one stays, and is judged."""
+    text = call.arguments
+    if not text.isascii() and _HALVES.search(text):
+        text = _join_halves(text)
+        call._pieces[:] = [text]
+    return text
+
+
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")
