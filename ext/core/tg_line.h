@@ -5,9 +5,9 @@
  * Theory of operation
  *   A line that lies within one chunk is lent out in place. One that straddles chunks is gathered
  *   in the carry buffer: only new bytes are scanned and copied, so a line dripped one byte at a
- * time costs O(n). At the end of a chunk the caller is shown the unended line, saves what it has
+ *   time costs O(n). At the end of a chunk the caller is shown the unended line, saves what it has
  *   borrowed (perhaps from the carry), and then calls tg_line_keep, which takes over the chunk's
- *   tail. So nothing is copied that the caller does not need, and nothing borrowed is overwritten.
+ *   tail. So nothing is copied that the caller does not need, and nothing lent is overwritten.
  *
  *     chunk 1              chunk 2
  *     data: a\n data: b|   |cd\n data: e\n

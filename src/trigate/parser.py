@@ -165,7 +165,7 @@ class ResponseParser:
             self._take_unterminated(left)
             left = Leftover()
         if turn.is_ended:
-            return turn.response(clean_end=not left and turn.error is None)
+            return turn.response(clean_end=not left and not turn.is_faulted)
         self._interpreter.finish()
         turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
         return turn.response()

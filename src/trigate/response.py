@@ -80,7 +80,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     id, model       None until the provider said
     error           why it is not completed, or None
     anomalies       what was tolerated
-    clean_end       the input ended properly after the terminal event: nothing cut, nothing after it
+    clean_end       a terminal event came, and after it the input ended at the border of an event
     protocol        the protocol it was read by
     server_calls    what the provider ran itself
     """

@@ -107,6 +107,7 @@ class Turn:
         self.echo: tuple[bytes, ...] = ()
         self.calls: list[ToolCall] = []
         self.is_ended = False
+        self.is_faulted = False
         self._status: Status = "in_progress"
         self._error: ErrorInfo | None = None
         self._texts: dict[int, list[TextPart]] = {0: []}
@@ -372,6 +373,7 @@ class Turn:
     def fault(self, error: TrigateError) -> None:
         """Broken bytes, a passed limit, a broken structure: the response fails here and now."""
         limit = error.limit if isinstance(error, LimitError) else None
+        self.is_faulted = True
         self.end(
             "failed",
             None,
@@ -427,10 +429,6 @@ class Turn:
     @property
     def status(self) -> Status:
         return self._status
-
-    @property
-    def error(self) -> ErrorInfo | None:
-        return self._error
 
     def response(self, *, clean_end: bool = False) -> Response:
         anomalies = tuple(self._anomalies)

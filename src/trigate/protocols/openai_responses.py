@@ -48,7 +48,6 @@ CLOSES_ARGUMENTS = {
     "response.custom_tool_call_input.done": "input",
 }
 COMPLETES_CALL = "response.output_item.done"
-COMPLETED_ITEM = ("completed", None)
 ENDS: dict[str, Status] = {
     "response.completed": "completed",
     "response.incomplete": "incomplete",
@@ -415,7 +414,7 @@ class OpenAIResponses:
         slot.is_closed = True
         if known is None:
             turn.void_call(call, "unknown_type", event.start, f"an item of type {item.type!r} with a call_id")
-        elif item.status not in COMPLETED_ITEM:
+        elif not item.is_whole:
             turn.void_call(call, "incomplete", event.start, f"its item ended as {item.status!r}")
         else:
             turn.close_call(call, event.start)
@@ -520,7 +519,7 @@ class OpenAIResponses:
         else:
             copy = item.input if slot.call.kind == "custom" else item.arguments
             self._confirm(slot, copy, event, "the final list")
-        if item.status not in COMPLETED_ITEM:
+        if not item.is_whole:
             self._turn.void_call(
                 slot.call, "incomplete", event.start, f"the final list says {item.status!r}"
             )

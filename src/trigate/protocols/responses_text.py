@@ -65,25 +65,39 @@ class ResponsesText:
             self._compare_part(message.part, message, event)
 
     def item(self, index: int, raw: bytes, event: ServerSentEvent) -> None:
-        """A whole message or reasoning item: all its parts."""
+        """A whole message or reasoning item. Servers number its parts as they like: lanes are compared as a whole."""
         whole = decode(raw, Content, event)
-        for position, part in enumerate(whole.content or ()):
-            self._compare_part(part, Place(output_index=index, content_index=position), event)
-        for position, part in enumerate(whole.summary or ()):
-            self._compare_part(part, Place(output_index=index, summary_index=position), event)
+        parts: dict[str, list[tuple[int, str]]] = {}
+        for group in (whole.content, whole.summary):
+            for position, part in enumerate(decode(raw, Part, event) for raw in group or ()):
+                lane = _PART_LANES.get(part.type)
+                if lane is not None:
+                    parts.setdefault(lane, []).append((position, _text_of(part, lane)))
+        for lane, texts in parts.items():
+            seen = [part for (at, name, _), part in self._parts.items() if (at, name) == (index, lane)]
+            if any(seen):
+                if "".join(part.text for part in seen) != "".join(text for _, text in texts):
+                    self._differs(lane, index, event)
+                continue
+            for position, text in texts:
+                place = Place(output_index=index, content_index=position, summary_index=position)
+                self._compare(lane, place, text, event)
 
     def _compare_part(self, raw: msgspec.Raw, place: Place, event: ServerSentEvent) -> None:
         part = decode(raw, Part, event)
         lane = _PART_LANES.get(part.type)
         if lane is not None:
-            self._compare(lane, place, (part.refusal if lane == "refusal" else part.text) or "", event)
+            self._compare(lane, place, _text_of(part, lane), event)
 
     def _compare(self, lane: str, place: Place, text: str, event: ServerSentEvent) -> None:
         part, index = self._part(lane, place, event)
         if not part:
             self._add(lane, part, text, index, event.start)
         elif part.text != text:
-            self._turn.anomaly("text_differs", event.start, f"{lane} of output_index {index}", once=True)
+            self._differs(lane, index, event)
+
+    def _differs(self, lane: str, index: int, event: ServerSentEvent) -> None:
+        self._turn.anomaly("text_differs", event.start, f"{lane} of output_index {index}", once=True)
 
     def _part(self, lane: str, place: Place, event: ServerSentEvent) -> tuple[TextPart, int]:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
@@ -101,3 +115,7 @@ class ResponsesText:
         turn = self._turn
         add = {"text": turn.add_text, "refusal": turn.add_refusal}.get(lane, turn.add_reasoning)
         add(part, text, index, offset)
+
+
+def _text_of(part: Part, lane: str) -> str:
+    return (part.refusal if lane == "refusal" else part.text) or ""

@@ -13,6 +13,10 @@ from trigate._core import ServerSentEvent
 from trigate.protocols.wire import error_info
 from trigate.response import ErrorInfo, Status, Usage
 
+#: The statuses of an item that confirm it (None: the server sends none).
+COMPLETED_ITEM = ("completed", None)
+
+
 class Head(msgspec.Struct):
     type: str | None = None
     sequence_number: Any = None
@@ -56,7 +60,16 @@ class Item(msgspec.Struct):
     arguments: msgspec.Raw = msgspec.Raw()
     input: msgspec.Raw = msgspec.Raw()
     execution: str | None = None
+    caller: Any = None
     environment: Any = None
+
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its status confirms the item. A call made by a program stays in progress until its result is there."""
+        if self.status == "in_progress":
+            return isinstance(self.caller, dict) and self.caller.get("type") == "program"
+        return self.status in COMPLETED_ITEM
 
 
 class Content(msgspec.Struct):

@@ -1,0 +1,20 @@
+/* suites.h - the test files, one function each; run.c calls them in this order. */
+#ifndef SUITES_H
+#define SUITES_H
+
+#include <stddef.h>
+
+void test_names(void);
+void test_scan(void);
+void test_utf8(void);
+void test_json(void);
+void test_sse(void);
+void test_limits(void);
+void test_memory(void);
+/* folder: where the vectors are. */
+void test_sse_vectors(const char *folder);
+void test_json_vectors(const char *folder);
+
+void suite_path(char *path, size_t size, const char *folder, const char *name);
+
+#endif
