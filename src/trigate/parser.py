@@ -13,8 +13,9 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from trigate._core import Leftover, ServerSentEvent, SSEDecoder
-from trigate.errors import LimitError, TransportError, TrigateError
+from trigate._core import Leftover, ServerSentEvent
+from trigate.errors import TransportError, TrigateError
+from trigate.framing import BodyGatherer, Frame, Framer, Framing, choose_framing, make_framer
 from trigate.items import Item
 from trigate.limits import Limits
 from trigate.protocols import interpreter
@@ -24,11 +25,9 @@ from trigate.turn import Options, Turn
 from trigate.validate import check_leniencies
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer  # type: ignore[attr-defined, unused-ignore]  # Python 3.12 on
+    from typing_extensions import Buffer
 
 __all__ = ["ResponseParser"]
-
-_BEFORE_TEXT = b" \t\r\n\xef\xbb\xbf"
 
 
 class ResponseParser:
@@ -68,13 +67,11 @@ class ResponseParser:
         options = Options(release_on, deltas, limits, words, strict, ids)
         self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
         self._interpreter = reader(self._turn)
-        self._decoder = SSEDecoder(
-            errors="replace" if "utf8" in words else "strict", limits=limits, _error_field=True
-        )
         self._lenient = words
         self._fed = 0
-        self._is_started = False
-        self._body: bytearray | None = None
+        self._head: bytearray | None = bytearray()
+        self._framing: Framing = reader.framings[0]
+        self._framer: Framer | None = None
         self._final: Response | None = None
         self._lock = threading.Lock()
 
@@ -97,49 +94,48 @@ class ResponseParser:
         if isinstance(chunk, str):
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk)
-        if not self._is_started:
-            start = bytes(view).lstrip(_BEFORE_TEXT)
-            self._is_started = bool(start)
-            if start[:1] and start[0] in b"{[<":
-                self._body = bytearray()
         self._fed += view.nbytes
-        if self._body is not None:
-            self._take_body(view)
-        elif self._decoder.error is None:
-            self._take_events(chunk)
+        if self._framer is None:
+            self._begin(view)
+        elif self._framer.error is None:
+            self._take_frames(chunk)
 
-    def _take_events(self, chunk: Buffer) -> None:
+    def _begin(self, view: memoryview) -> None:
+        """Holds the first bytes until they tell the framing."""
+        assert self._head is not None
+        self._head += view
+        limits = self._turn.options.limits
+        framing = choose_framing(bytes(self._head), self._interpreter.framings)
+        if framing is None and len(self._head) > limits.max_event_bytes:
+            framing = "body"
+        if framing is not None:
+            self._start(framing)
+
+    def _start(self, framing: Framing) -> None:
+        head, self._head = self._head, None
+        errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
+        self._framing = framing
+        self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
+        if head:
+            self._take_frames(head)
+
+    def _take_frames(self, chunk: Buffer) -> None:
+        assert self._framer is not None
         try:
-            events = self._decoder.feed(chunk)
+            frames = self._framer.feed(chunk)
         except TrigateError as error:
             self._turn.fault(error)
             return
-        for event in events:
-            self._interpret(event)
-        if self._decoder.error is not None:
-            self._turn.fault(self._decoder.error)
+        for frame in frames:
+            self._interpret(frame)
+        if isinstance(self._framer.error, TrigateError):
+            self._turn.fault(self._framer.error)
 
-    def _interpret(self, event: ServerSentEvent) -> None:
+    def _interpret(self, frame: Frame) -> None:
         try:
-            self._interpreter.event(event)
+            self._interpreter.event(frame)
         except TrigateError as error:
             self._turn.fault(error)
-
-    def _take_body(self, view: memoryview) -> None:
-        """A body that is no stream (JSON, HTML): gathered whole, and read at the end."""
-        assert self._body is not None
-        limits = self._turn.options.limits
-        room = limits.max_event_bytes - len(self._body)
-        self._body += view.cast("B")[:room]
-        if view.nbytes > room:
-            self._turn.fault(
-                LimitError(
-                    f"a body that is no event stream is longer than max_event_bytes = {limits.max_event_bytes}",
-                    code="event_too_large",
-                    limit="max_event_bytes",
-                    offset=limits.max_event_bytes,
-                )
-            )
 
     def finish(self) -> Response:
         """Declares the end of input; returns the Response. Idempotent."""
@@ -154,32 +150,46 @@ class ResponseParser:
 
     def _finish(self) -> Response:
         turn = self._turn
-        if self._body is not None:
+        if self._framer is None:
+            left_open = bytes(self._head or b"").lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+            self._start("body" if left_open and "ndjson" not in self._interpreter.framings else self._framing)
+        assert self._framer is not None
+        if isinstance(self._framer, BodyGatherer):
             if not turn.is_ended:
-                self._finish_body(bytes(self._body))
+                self._finish_body(bytes(self._framer.body))
             return turn.response()
-        if self._decoder.error is not None:
+        if self._framer.error is not None:
             return turn.response()
-        left = self._decoder.finish()
-        if left.data is not None and "unterminated_last_event" in self._lenient and left.where != "character":
-            self._take_unterminated(left)
+        left = self._framer.finish()
+        if left and not turn.is_ended and self._take_leftover(left):
             left = Leftover()
+        if not turn.is_ended:
+            self._interpreter.finish(left)
         if turn.is_ended:
             return turn.response(clean_end=not left and not turn.is_faulted)
-        self._interpreter.finish()
         turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
         return turn.response()
 
-    def _take_unterminated(self, left: Leftover) -> None:
-        """The last event without its blank line: taken only if its data is whole, and never in silence."""
+    def _take_leftover(self, left: Leftover) -> bool:
+        """The last event without its end. An error in it is told; the rest of it only if the caller is lenient."""
+        if left.data is None or left.where == "character":
+            return False
         try:
-            json.loads(left.data)
-        except ValueError:
+            value = json.loads(left.data)
+        except (ValueError, RecursionError):
             if left.data.strip() != "[DONE]":
-                return
-        self._turn.anomaly("unterminated_last_event", left.start, "the last event has no blank line")
-        event = ServerSentEvent(left.event, left.data)
-        self._interpret(event)
+                return False
+            value = None
+        frame = ServerSentEvent(left.event, left.data)
+        if "unterminated_last_event" in self._lenient:
+            self._turn.anomaly("unterminated_last_event", left.start, "the last event has no end")
+            self._interpret(frame)
+            return True
+        if isinstance(value, dict) and (value.get("error") or value.get("type") == "error"):
+            info = error_info(value, left.start)
+            self._turn.end("failed", str(info.code), error=info, offset=left.start)
+            return True
+        return False
 
     def _truncated(self, left: Leftover) -> ErrorInfo:
         place, words = _place(left, self._turn)

@@ -16,7 +16,7 @@ from trigate.parser import ResponseParser
 from trigate.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer  # type: ignore[attr-defined, unused-ignore]  # Python 3.12 on
+    from typing_extensions import Buffer
 
 __all__ = ["Source", "aiter_items", "iter_items", "parse"]
 

@@ -231,6 +231,11 @@ class Turn:
             elif call._name != name:
                 self.conflict("name_changed", offset, f"{call._name!r} became {name!r}", call)
 
+    def extend_name(self, call: ToolCall, piece: str) -> None:
+        """A name that comes in pieces: an equal repeat changes nothing, anything else is the next piece."""
+        if piece and piece != call._name:
+            call._name += piece
+
     def flag(self, call: ToolCall, *flags: str) -> None:
         call._flags = tuple(dict.fromkeys((*call._flags, *flags)))
 
@@ -388,9 +393,18 @@ class Turn:
         self._emit(UsageUpdate(usage))
 
     def end(
-        self, status: Status, reason: str | None, *, error: ErrorInfo | None = None, offset: int | None = None
+        self,
+        status: Status,
+        reason: str | None,
+        *,
+        error: ErrorInfo | None = None,
+        offset: int | None = None,
+        runs: bool = True,
     ) -> None:
-        """The response is over. Only here, with `completed`, are calls released by default."""
+        """The response is over. Only here, with `completed`, are calls released by default.
+
+        runs: False for an end that is good but asks for no call to be run: calls beside it are void.
+        """
         if self.is_ended:
             return
         self.is_ended = True
@@ -401,7 +415,7 @@ class Turn:
         if self._status == "completed":
             self._check_ids(offset)
         for call in list(self.calls):
-            self._end_call(call, offset)
+            self._end_call(call, offset, runs)
         self._emit(ResponseEnded(self.response()))
 
     def _check_ids(self, offset: int | None) -> None:
@@ -414,12 +428,15 @@ class Turn:
             if twin is not call:
                 self.conflict("call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin)
 
-    def _end_call(self, call: ToolCall, offset: int | None) -> None:
+    def _end_call(self, call: ToolCall, offset: int | None, runs: bool) -> None:
         if call._state == "streaming":
             self.void_call(call, "incomplete", offset, "")
         elif call._state == "done":
-            if self._status == "completed":
+            if self._status == "completed" and runs:
                 self._release(call)
+            elif self._status == "completed":
+                detail = f"the response ended as {self.reason!r}, which asks for no call to be run"
+                self.void_call(call, "not_requested", offset, detail)
             else:
                 self.void_call(call, "response_not_completed", offset, "")
         if call._problem == "incomplete" and self._status == "completed":

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from trigate._core import ServerSentEvent
+from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
+from trigate.framing import Frame, Framing
+from trigate.protocols.profile import Profile
 from trigate.protocols.registry import PROTOCOLS, Interpreter
 from trigate.protocols.wire import error_info
 from trigate.response import Response
@@ -20,6 +22,8 @@ from trigate.turn import Turn
 
 __all__ = ["Auto"]
 
+# Keep-alives may come before the first event that tells the protocol; each is a few bytes.
+_HELD = 1000
 _UNKNOWN = "the response's protocol was never found out, so it has no message"
 
 
@@ -27,19 +31,35 @@ class Auto:
     """Stands in for the interpreter until the protocol is known, then hands every event on to it."""
 
     name: ClassVar[str] = "auto"
+    framings: ClassVar[tuple[Framing, ...]] = ("sse", "ndjson", "json-array", "eventstream")
     requires_call_id: ClassVar[bool] = True
+    profile: ClassVar[Profile] = Profile(
+        closes_arguments=(),
+        completes_call=(),
+        asks_to_run=(),
+        ends_well=(),
+        ends_otherwise={},
+        unknown_end="failed",
+        terminal=(),
+        noise=("ping", "keepalive"),
+    )
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._chosen: Interpreter | None = None
+        self._held: list[Frame] = []
 
-    def event(self, event: ServerSentEvent) -> None:
+    def event(self, event: Frame) -> None:
         if self._chosen is None and event.data_bytes.strip() and not self._turn.is_ended:
             self._choose(event)
-        if self._chosen is not None:
-            self._chosen.event(event)
+        if self._chosen is None:
+            return
+        for held in self._held:
+            self._chosen.event(held)
+        self._held.clear()
+        self._chosen.event(event)
 
-    def _choose(self, event: ServerSentEvent) -> None:
+    def _choose(self, event: Frame) -> None:
         try:
             value = json.loads(event.data_bytes)
         except (ValueError, RecursionError):
@@ -51,6 +71,9 @@ class Auto:
                     self._turn.requires_call_id = reader.requires_call_id
                     self._chosen = reader(self._turn)
                     return
+            if value.get("type") in self.profile.noise and len(self._held) < _HELD:
+                self._held.append(event)
+                return
             if value.get("error"):
                 info = error_info(value, event.start)
                 self._turn.end("failed", str(info.code), error=info, offset=event.start)
@@ -62,12 +85,12 @@ class Auto:
             offset=event.start,
         )
 
-    def finish(self) -> None:
+    def finish(self, left: Leftover) -> None:
         if self._chosen is not None:
-            self._chosen.finish()
+            self._chosen.finish(left)
 
     @staticmethod
-    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         return False
 
     @staticmethod

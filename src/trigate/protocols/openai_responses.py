@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import ServerSentEvent
+from trigate._core import Leftover
 from trigate.calls import CallKind, ToolCall, WireKey
 from trigate.errors import StructureError
+from trigate.framing import Frame, Framing
+from trigate.protocols.profile import Profile
 from trigate.protocols.responses_items import (
     CLIENT_ITEMS,
     SERVER_ITEMS,
@@ -42,20 +44,25 @@ from trigate.turn import Turn
 
 __all__ = ["OpenAIResponses"]
 
-#: What closes an argument text, what completes a call, what ends a response and how: the completion profile.
-CLOSES_ARGUMENTS = {
-    "response.function_call_arguments.done": "arguments",
-    "response.custom_tool_call_input.done": "input",
-}
-COMPLETES_CALL = "response.output_item.done"
-ENDS: dict[str, Status] = {
-    "response.completed": "completed",
-    "response.incomplete": "incomplete",
-    "response.failed": "failed",
-    "response.cancelled": "cancelled",
-    "response.canceled": "cancelled",
-    "response.done": "failed",  # a gateway's alias: its status may say worse, but never completed
-}
+PROFILE = Profile(
+    closes_arguments=("response.function_call_arguments.done", "response.custom_tool_call_input.done"),
+    completes_call=("response.output_item.done with item status completed, or none",),
+    asks_to_run=("response.completed",),
+    ends_well=(),
+    ends_otherwise={
+        "response.incomplete": "incomplete",
+        "response.failed": "failed",
+        "response.cancelled": "cancelled",
+        "response.canceled": "cancelled",
+        "response.done": "failed",  # a gateway's alias: its status may say worse, but never completed
+    },
+    unknown_end="failed",
+    terminal=("the end event itself", "error"),
+    noise=("keepalive", "ping", "[DONE]"),
+)
+ENDS = frozenset(PROFILE.asks_to_run) | PROFILE.ends_otherwise.keys()
+#: The member that repeats the whole argument text in the event that closes it.
+CLOSES_ARGUMENTS = dict(zip(PROFILE.closes_arguments, ("arguments", "input"), strict=True))
 STATUSES: dict[str, Status] = {
     "completed": "completed",
     "incomplete": "incomplete",
@@ -63,8 +70,7 @@ STATUSES: dict[str, Status] = {
     "cancelled": "cancelled",
     "canceled": "cancelled",
 }
-NOISE = frozenset({"keepalive", "ping"})
-NEVER_DROPPED = frozenset(ENDS) - {"response.completed"} | {"error"}
+NEVER_DROPPED = PROFILE.ends_otherwise.keys() | {"error"}
 PIECES = {
     "response.function_call_arguments.delta": "function_call",
     "response.custom_tool_call_input.delta": "custom_tool_call",
@@ -111,7 +117,9 @@ class OpenAIResponses:
     """Reads the events of one response into a Turn."""
 
     name: ClassVar[str] = "openai-responses"
+    framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
+    profile: ClassVar[Profile] = PROFILE
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -127,14 +135,14 @@ class OpenAIResponses:
     tool_result_message = staticmethod(tool_result_message)
 
     @staticmethod
-    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         kind = value.get("type")
         return isinstance(kind, str) and (kind.startswith("response.") or kind == "keepalive")
 
     # -- one event ---------------------------------------------------------------------------------
 
-    def event(self, event: ServerSentEvent) -> None:
+    def event(self, event: Frame) -> None:
         data = event.data_bytes.strip()
         if not data:
             return
@@ -153,7 +161,7 @@ class OpenAIResponses:
         if turn.is_ended:
             self._after_end(event, kind, data)
             return
-        if self._is_repeated(head.sequence_number, kind, event.start) or kind in NOISE:
+        if self._is_repeated(head.sequence_number, kind, event.start) or kind in PROFILE.noise:
             return
         if kind == "error" or (not kind and head.error):
             self._fail(event, fields_of(data))
@@ -161,7 +169,7 @@ class OpenAIResponses:
         self._note_begin(kind, event.start)
         self._dispatch(kind, data, event)
 
-    def _dispatch(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, kind, data, event)
@@ -201,22 +209,22 @@ class OpenAIResponses:
         if kind not in ("response.created", "response.queued"):
             self._turn.anomaly("missing_start", offset, f"the first event is {kind!r}")
 
-    def _after_end(self, event: ServerSentEvent, kind: str, data: bytes) -> None:
-        if kind in NOISE:
+    def _after_end(self, event: Frame, kind: str, data: bytes) -> None:
+        if kind in PROFILE.noise:
             return
         if self._failed_by_event and kind == "response.failed":
             self._failed_by_event = False  # the snapshot that goes with the error event before it
             return
         self._turn.anomaly("event_after_end", event.start, f"{kind or 'an event'} after the terminal event")
 
-    def _fail(self, event: ServerSentEvent, value: Any) -> None:
+    def _fail(self, event: Frame, value: Any) -> None:
         self._failed_by_event = True
         error = error_info(value, event.start)
         self._turn.end("failed", str(error.code), error=error, offset=event.start)
 
     # -- items -------------------------------------------------------------------------------------
 
-    def _snapshot(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _snapshot(self, kind: str, data: bytes, event: Frame) -> None:
         raw = decode(data, ResponseEvent, event).response
         if not raw:
             return
@@ -232,7 +240,7 @@ class OpenAIResponses:
         turn.id = turn.id or shot.id or None
         turn.model = turn.model or shot.model or None
 
-    def _item_added(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _item_added(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, ItemEvent, event)
         item = decode(message.item, Item, event)
         index = self._index_of(message.output_index, event.start)
@@ -254,7 +262,7 @@ class OpenAIResponses:
         self._turn.anomaly("missing_output_index", offset, "an item without output_index", once=True)
         return max(self._slots, default=-1) + 1
 
-    def _open(self, index: int, item: Item, event: ServerSentEvent) -> _Slot:
+    def _open(self, index: int, item: Item, event: Frame) -> _Slot:
         slot = _Slot(index, item.id, item.type)
         self._slots[index] = slot
         self._all_slots.append(slot)
@@ -283,7 +291,7 @@ class OpenAIResponses:
         name = item.name or (known.name if known is not None else item.type)
         self._turn.identify(slot.call, call_id, name, offset)
 
-    def _find(self, place: Place, event: ServerSentEvent) -> _Slot | None:
+    def _find(self, place: Place, event: Frame) -> _Slot | None:
         """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""
         if place.output_index is not None:
             slot = self._slots.get(place.output_index)
@@ -303,7 +311,7 @@ class OpenAIResponses:
         unfinished = [slot for slot in self._all_slots if not slot.is_done]
         return unfinished[0] if len(unfinished) == 1 and not place.item_id else None
 
-    def _locate(self, place: Place, item_type: str, event: ServerSentEvent) -> int:
+    def _locate(self, place: Place, item_type: str, event: Frame) -> int:
         """The output index of a piece of text; an item that never began is opened for it."""
         slot = self._find(place, event)
         if slot is None:
@@ -314,7 +322,7 @@ class OpenAIResponses:
 
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _arguments_delta(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _arguments_delta(self, kind: str, data: bytes, event: Frame) -> None:
         piece = decode(data, Piece, event)
         slot = self._find(piece, event) or self._orphan(PIECES[kind], piece, event)
         if slot is None:
@@ -328,7 +336,7 @@ class OpenAIResponses:
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
 
-    def _orphan(self, item_type: str, place: Place, event: ServerSentEvent) -> _Slot | None:
+    def _orphan(self, item_type: str, place: Place, event: Frame) -> _Slot | None:
         """Arguments for an item that never began: kept under their index until the item says who it is."""
         self._turn.anomaly("delta_without_start", event.start, f"output_index {place.output_index}", once=True)
         if place.output_index is None:
@@ -336,7 +344,7 @@ class OpenAIResponses:
             return None
         return self._open(place.output_index, Item(type=item_type, id=place.item_id), event)
 
-    def _arguments_done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _arguments_done(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, Arguments, event)
         item_type = "custom_tool_call" if CLOSES_ARGUMENTS[kind] == "input" else "function_call"
         slot = self._find(message, event) or self._orphan(item_type, message, event)
@@ -349,7 +357,7 @@ class OpenAIResponses:
         self._confirm(slot, getattr(message, CLOSES_ARGUMENTS[kind]), event, kind)
         slot.is_closed = True
 
-    def _confirm(self, slot: _Slot, raw: msgspec.Raw, event: ServerSentEvent, copy: str) -> None:
+    def _confirm(self, slot: _Slot, raw: msgspec.Raw, event: Frame, copy: str) -> None:
         """One of the copies of the arguments: equal to what came before, or the first to come."""
         call = slot.call
         assert call is not None
@@ -363,7 +371,7 @@ class OpenAIResponses:
         if text or slot.is_closed or call.arguments:
             self._turn.confirm_arguments(call, text, event.start, copy)
 
-    def _item_done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _item_done(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, ItemEvent, event)
         item = decode(message.item, Item, event)
         place = Place(output_index=message.output_index, item_id=item.id)
@@ -373,7 +381,7 @@ class OpenAIResponses:
             slot = self._open(self._index_of(message.output_index, event.start), item, event)
         self._close(slot, item, bytes(message.item), event, kind)
 
-    def _close(self, slot: _Slot, item: Item, raw: bytes, event: ServerSentEvent, copy: str) -> None:
+    def _close(self, slot: _Slot, item: Item, raw: bytes, event: Frame, copy: str) -> None:
         if slot.is_done:
             if slot.raw == raw:
                 self._turn.anomaly("repeated_item", event.start, f"item {item.id} was done twice")
@@ -401,7 +409,7 @@ class OpenAIResponses:
         else:
             self._close_other(slot, item, event)
 
-    def _close_call(self, slot: _Slot, item: Item, event: ServerSentEvent, copy: str) -> None:
+    def _close_call(self, slot: _Slot, item: Item, event: Frame, copy: str) -> None:
         call, turn = slot.call, self._turn
         assert call is not None
         self._identify(slot, item, event.start)
@@ -419,7 +427,7 @@ class OpenAIResponses:
         else:
             turn.close_call(call, event.start)
 
-    def _close_other(self, slot: _Slot, item: Item, event: ServerSentEvent) -> None:
+    def _close_other(self, slot: _Slot, item: Item, event: Frame) -> None:
         if item.type in ("message", "reasoning"):
             self._text.item(slot.index, slot.raw, event)
             return
@@ -432,7 +440,7 @@ class OpenAIResponses:
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def _end(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def _end(self, kind: str, data: bytes, event: Frame) -> None:
         raw = decode(data, ResponseEvent, event).response
         if not raw:
             raise StructureError(
@@ -440,7 +448,7 @@ class OpenAIResponses:
             )
         shot = decode(raw, Snapshot, event)
         self._take_identity(shot, event.start)
-        status = ENDS[kind]
+        status = PROFILE.status_of(kind)
         if shot.status is not None and shot.status != status:
             said = STATUSES.get(shot.status, "failed")
             self._turn.anomaly("status_differs", event.start, f"{kind} says status {shot.status!r}")
@@ -455,7 +463,7 @@ class OpenAIResponses:
         reason, error = why(status, shot, kind, event)
         self._turn.end(status, reason, error=error, offset=event.start)
 
-    def finish(self) -> None:
+    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without a terminal event
         """The input is over without a terminal event: what is done can still be shown."""
         self._turn.echo = self._done_items()
 
@@ -463,7 +471,7 @@ class OpenAIResponses:
         done = sorted((slot for slot in self._all_slots if slot.raw), key=lambda slot: slot.index)
         return tuple(slot.raw for slot in done)
 
-    def _compare_final(self, output: list[msgspec.Raw], status: Status, event: ServerSentEvent) -> None:
+    def _compare_final(self, output: list[msgspec.Raw], status: Status, event: Frame) -> None:
         """The final list against the streamed items. An empty list says nothing; any other must hold every call."""
         turn = self._turn
         if not output and self._all_slots and status == "completed":
@@ -503,7 +511,7 @@ class OpenAIResponses:
                 return slot
         return None
 
-    def _confirm_item(self, slot: _Slot, item: Item, raw: bytes, event: ServerSentEvent) -> None:
+    def _confirm_item(self, slot: _Slot, item: Item, raw: bytes, event: Frame) -> None:
         if not slot.is_done:
             self._close(slot, item, raw, event, "the final list")
             return
@@ -534,7 +542,7 @@ _HANDLERS: dict[str, Any] = {
     "response.queued": OpenAIResponses._snapshot,
     "response.in_progress": OpenAIResponses._snapshot,
     "response.output_item.added": OpenAIResponses._item_added,
-    COMPLETES_CALL: OpenAIResponses._item_done,
+    "response.output_item.done": OpenAIResponses._item_done,
     **{kind: OpenAIResponses._arguments_delta for kind in PIECES},
     **{kind: OpenAIResponses._arguments_done for kind in CLOSES_ARGUMENTS},
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from trigate._core import ServerSentEvent
+from trigate._core import Leftover
 from trigate.calls import ToolCall
+from trigate.framing import Frame, Framing
 from trigate.protocols.openai_responses import OpenAIResponses
+from trigate.protocols.profile import Profile
 from trigate.response import Response
 from trigate.turn import Turn
 
@@ -16,22 +18,28 @@ __all__ = ["PROTOCOLS", "Interpreter"]
 class Interpreter(Protocol):
     """What a protocol module offers: it gets the events of one stream, in order, and tells a Turn what happened.
 
-    name: the public name. requires_call_id: whether a call without an id can be answered at all.
+    name: the public name. framings: how its events are framed, the usual one first.
+    requires_call_id: whether a call without an id can be answered at all. profile: what completion means.
     """
 
     name: ClassVar[str]
+    framings: ClassVar[tuple[Framing, ...]]
     requires_call_id: ClassVar[bool]
+    profile: ClassVar[Profile]
 
     def __init__(self, turn: Turn) -> None: ...
 
-    def event(self, event: ServerSentEvent) -> None:
+    def event(self, event: Frame) -> None:
         """Takes one event, also after the end of the response. TrigateError: the stream is broken there."""
 
-    def finish(self) -> None:
-        """The input is over, and no terminal event came."""
+    def finish(self, left: Leftover) -> None:
+        """The input is over and the response has not ended: ends it if the protocol's end is the end of input.
+
+        left: what the last event lacked.
+        """
 
     @staticmethod
-    def recognises(event: ServerSentEvent, value: dict[str, Any]) -> bool:
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a stream that begins with this event (its JSON: value) speaks this protocol."""
 
     @staticmethod

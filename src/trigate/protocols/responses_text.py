@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from trigate._core import ServerSentEvent
+from trigate.framing import Frame
 from trigate.protocols.responses_wire import Content, Part, Piece, Place, Text
 from trigate.protocols.wire import decode
 from trigate.turn import TextPart, Turn
@@ -39,32 +39,32 @@ _PART_LANES = {
 class ResponsesText:
     """Collects the text parts of one turn. `locate` gives the output index of a place and opens what is missing."""
 
-    def __init__(self, turn: Turn, locate: Callable[[Place, str, ServerSentEvent], int]) -> None:
+    def __init__(self, turn: Turn, locate: Callable[[Place, str, Frame], int]) -> None:
         self._turn = turn
         self._locate = locate
         self._parts: dict[tuple[int, str, int], TextPart] = {}
 
-    def piece(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def piece(self, kind: str, data: bytes, event: Frame) -> None:
         """A delta event."""
         piece = decode(data, Piece, event)
         if piece.delta:
             part, index = self._part(LANES[kind], piece, event)
             self._add(LANES[kind], part, piece.delta, index, event.start)
 
-    def done(self, kind: str, data: bytes, event: ServerSentEvent) -> None:
+    def done(self, kind: str, data: bytes, event: Frame) -> None:
         """A done event, which repeats one part's text."""
         message = decode(data, Text, event)
         text = message.refusal if LANES[kind] == "refusal" else message.text
         if text is not None:
             self._compare(LANES[kind], message, text, event)
 
-    def part_done(self, data: bytes, event: ServerSentEvent) -> None:
+    def part_done(self, data: bytes, event: Frame) -> None:
         """A content part as a whole."""
         message = decode(data, Text, event)
         if message.part:
             self._compare_part(message.part, message, event)
 
-    def item(self, index: int, raw: bytes, event: ServerSentEvent) -> None:
+    def item(self, index: int, raw: bytes, event: Frame) -> None:
         """A whole message or reasoning item. Servers number its parts as they like: lanes are compared as a whole."""
         whole = decode(raw, Content, event)
         parts: dict[str, list[tuple[int, str]]] = {}
@@ -83,23 +83,23 @@ class ResponsesText:
                 place = Place(output_index=index, content_index=position, summary_index=position)
                 self._compare(lane, place, text, event)
 
-    def _compare_part(self, raw: msgspec.Raw, place: Place, event: ServerSentEvent) -> None:
+    def _compare_part(self, raw: msgspec.Raw, place: Place, event: Frame) -> None:
         part = decode(raw, Part, event)
         lane = _PART_LANES.get(part.type)
         if lane is not None:
             self._compare(lane, place, _text_of(part, lane), event)
 
-    def _compare(self, lane: str, place: Place, text: str, event: ServerSentEvent) -> None:
+    def _compare(self, lane: str, place: Place, text: str, event: Frame) -> None:
         part, index = self._part(lane, place, event)
         if not part:
             self._add(lane, part, text, index, event.start)
         elif part.text != text:
             self._differs(lane, index, event)
 
-    def _differs(self, lane: str, index: int, event: ServerSentEvent) -> None:
+    def _differs(self, lane: str, index: int, event: Frame) -> None:
         self._turn.anomaly("text_differs", event.start, f"{lane} of output_index {index}", once=True)
 
-    def _part(self, lane: str, place: Place, event: ServerSentEvent) -> tuple[TextPart, int]:
+    def _part(self, lane: str, place: Place, event: Frame) -> tuple[TextPart, int]:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
         index = self._locate(place, item_type, event)
         position = place.summary_index if lane == "summary" else place.content_index

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from trigate._core import ServerSentEvent
+from trigate.framing import Frame
 from trigate.protocols.wire import error_info
 from trigate.response import ErrorInfo, Status, Usage
 
@@ -116,7 +116,7 @@ def usage_of(raw: Any) -> Usage:
 
 
 def why(
-    status: Status, shot: Snapshot, kind: str, event: ServerSentEvent
+    status: Status, shot: Snapshot, kind: str, event: Frame
 ) -> tuple[str | None, ErrorInfo | None]:
     """The wire's word for the end, and the provider's error where there is one."""
     if status == "incomplete":

@@ -13,8 +13,9 @@ from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
-from trigate._core import JSONTracker, ServerSentEvent
+from trigate._core import JSONTracker
 from trigate.errors import DecodeError, LimitError, StructureError
+from trigate.framing import Frame
 from trigate.response import ErrorInfo
 
 __all__ = ["as_json_text", "decode", "error_info", "fields_of"]
@@ -23,7 +24,7 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
-def decode(data: bytes | msgspec.Raw, shape: type[_T], event: ServerSentEvent) -> _T:
+def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
     """`data` (the event's, or a part of it) as `shape`; members that it does not name are ignored.
 
     DecodeError (invalid_json), StructureError (wrong_shape) and LimitError (depth_too_large) carry offsets.
@@ -42,13 +43,13 @@ def decode(data: bytes | msgspec.Raw, shape: type[_T], event: ServerSentEvent) -
     return made
 
 
-def _wrong_shape(what: str, event: ServerSentEvent) -> StructureError:
+def _wrong_shape(what: str, event: Frame) -> StructureError:
     return StructureError(
         f"the event at byte {event.start} has an unexpected member: {what}", code="wrong_shape", offset=event.start
     )
 
 
-def _too_deep(event: ServerSentEvent) -> LimitError:
+def _too_deep(event: Frame) -> LimitError:
     return LimitError(
         f"the event at byte {event.start} is nested deeper than the interpreter can decode",
         code="depth_too_large",
@@ -57,7 +58,7 @@ def _too_deep(event: ServerSentEvent) -> LimitError:
     )
 
 
-def _decode_slowly(data: bytes, shape: type[_T], event: ServerSentEvent, why: str) -> _T:
+def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
     tracker = JSONTracker(max_depth=2**31)
     tracker.feed(data)
     if tracker.finish() != "closed":

@@ -1,0 +1,149 @@
+"""The command line: what a recorded stream asks for, and whether it may have it.
+
+Rules
+ - The exit code is the verdict (EXIT_CODES); a program need not read the text.
+ - A mistake of the caller is one line on standard error that says what to do, and exit code 2.
+ - What came over the wire is never written to a terminal as it is: see trigate.cli.render.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from trigate.cli import calls, events
+from trigate.cli.render import escape
+from trigate.cli.source import InputError
+from trigate.protocols import PROTOCOLS
+from trigate.validate import LENIENCIES
+
+__all__ = ["main"]
+
+_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+_NO_READER = 141  # 128 + SIGPIPE
+
+_CALLS_EPILOG = """\
+exit codes: 0 completed, 3 truncated, 4 failed, 5 incomplete or cancelled, 6 conflict,
+            2 wrong usage or unreadable input
+
+words for --lenient:
+"""
+_EVENTS_EPILOG = """\
+exit codes: 0 whole events to the end, 3 the input ended inside an event, 4 broken bytes or a limit passed,
+            2 wrong usage or unreadable input
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        line = escape(message)
+        self.exit(2, f"{self.prog}: {line}; see `{self.prog} --help`\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="trigate",
+        description="Reads the recorded byte stream of a model API: its calls, its events, how it ended.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"trigate {_version()}")
+    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
+    _add_calls(verbs)
+    _add_events(verbs)
+    return parser
+
+
+def _version() -> str:
+    from trigate import __version__  # here, because the package may still be initialising
+
+    return __version__
+
+
+def _add_calls(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    words = "".join(f"  {word:<25} {meaning}\n" for word, meaning in LENIENCIES.items())
+    parser = verbs.add_parser(
+        "calls",
+        help="the tool calls of a stream, and how the response ended",
+        description="Shows the tool calls of a stream, those that may run and those that may not, and the verdict.",
+        epilog=_CALLS_EPILOG + words,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_source(parser)
+    parser.add_argument(
+        "--protocol",
+        choices=["auto", *PROTOCOLS],
+        default="auto",
+        metavar="NAME",
+        help=f"auto (default), {', '.join(PROTOCOLS)}",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument(
+        "--release-on",
+        choices=["response", "call"],
+        default="response",
+        help="release calls when the response is completed (default), or each when its own item is done",
+    )
+    parser.add_argument(
+        "--lenient",
+        action="append",
+        choices=list(LENIENCIES),
+        default=[],
+        metavar="WORD",
+        help="allow one deviation; may be repeated",
+    )
+    parser.add_argument("--strict", action="store_true", help="unknown event and item types fail the response")
+    parser.set_defaults(run=calls.run)
+
+
+def _add_events(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = verbs.add_parser(
+        "events",
+        help="the server-sent events of a stream, one line each",
+        description="Shows the server-sent events of a stream: byte offset, type, size of the data, data.",
+        epilog=_EVENTS_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_source(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument("--strict", action="store_true", help="ill-formed UTF-8 is an error, not U+FFFD")
+    parser.set_defaults(run=events.run)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the recorded bytes; - is standard input")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code."""
+    parser = _parser()
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as end:  # argparse's way to end: after --help, or after one line about a mistake
+        return end.code if isinstance(end.code, int) else 2
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except InputError as error:
+        print(f"trigate {options.verb}: {escape(str(error))}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        _forget_stdout()
+        return _NO_READER
+    except KeyboardInterrupt:
+        print(f"trigate {options.verb}: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    return code
+
+
+def _forget_stdout() -> None:
+    """Nobody reads any more: what is still buffered goes nowhere, so that the exit is silent."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

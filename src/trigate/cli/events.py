@@ -1,0 +1,83 @@
+"""`trigate events`: the server-sent events of a stream, one line each, as soon as they are whole.
+
+Rules
+ - Offsets are bytes from the start of the stream; sizes are bytes of the data.
+ - What the end of input left unfinished is told on standard error and is never shown as an event.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from trigate._core import Leftover, ServerSentEvent, SSEDecoder
+from trigate.cli.render import Screen, dump_json, shorten
+from trigate.cli.source import chunks
+from trigate.errors import TrigateError
+
+__all__ = ["run"]
+
+_WHOLE, _UNFINISHED, _BROKEN = 0, 3, 4
+_PREVIEW = 60
+
+
+def run(options: argparse.Namespace) -> int:
+    screen = Screen()
+    decoder = SSEDecoder(errors="strict" if options.strict else "replace")
+    show = _json_line if options.json else _Lines(screen)
+    try:
+        for chunk in chunks(options.file, progress=not screen.is_terminal):
+            _write(screen, decoder.feed(chunk), show)
+            if decoder.error is not None:
+                raise decoder.error
+        left = decoder.finish()
+    except TrigateError as error:
+        screen.flush()
+        print(f"trigate events: {error.layer} {error.code}: {error}", file=sys.stderr)
+        return _BROKEN
+    if not left:
+        return _WHOLE
+    screen.flush()
+    print(f"trigate events: {_describe(left, decoder.bytes_fed)}", file=sys.stderr)
+    return _UNFINISHED
+
+
+def _write(screen: Screen, events: list[ServerSentEvent], show: Callable[[ServerSentEvent], str]) -> None:
+    for event in events:
+        screen.write(show(event))
+    if events:
+        screen.flush()
+
+
+def _json_line(event: ServerSentEvent) -> str:
+    members = ("start", "end", "event", "id", "retry", "data")
+    return dump_json({name: getattr(event, name) for name in members})
+
+
+class _Lines:
+    """An event as a line for people: offset, type, size, data."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def __call__(self, event: ServerSentEvent) -> str:
+        width = self._screen.width
+        paint = self._screen.paint
+        offset = f"{event.start:>10}"
+        kind = f"{shorten(event.event, None if width is None else width // 2):<24}"
+        size = f"{len(event.data_bytes):>8}"
+        taken = len(offset) + len(kind) + len(size) + 6
+        data = shorten(event.data, None if width is None else max(width - taken, 20))
+        line = f"{paint(offset, 'dim')}  {paint(kind, 'cyan')}  {paint(size, 'dim')}  {data}"
+        return line.rstrip()
+
+
+def _describe(left: Leftover, at: int) -> str:
+    article = "an" if left.where == "event" else "a"
+    shown = left.bytes.decode("utf-8", "replace") or left.data or ""
+    rest = f": {shorten(shown, _PREVIEW)}" if shown else ""
+    return (
+        f"the input ended at byte {at} inside {article} {left.where}; "
+        f"the bytes from {left.start} on are no event{rest}"
+    )

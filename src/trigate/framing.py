@@ -1,0 +1,116 @@
+"""Which framing does this body have? Decided once, from its first bytes, and from nothing else.
+
+Rules
+ - The decision depends on the bytes alone, not on how they are cut: until it can be made, bytes are held.
+ - A JSON or HTML body where a stream was due is told apart here, so that its error can be read.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from trigate._core import Leftover, SSEDecoder
+from trigate.errors import DecodeError, LimitError
+from trigate.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Buffer
+
+__all__ = ["Frame", "Framer", "Framing", "choose_framing", "make_framer"]
+
+Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body"]
+
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+
+
+class Frame(Protocol):
+    """One event, record or message: a type ("message" where the framing has none) and its data.
+
+    start: offset of its first byte in the stream; data_start: that of its data.
+    """
+
+    @property
+    def event(self) -> str: ...
+    @property
+    def data(self) -> str: ...
+    @property
+    def data_bytes(self) -> bytes: ...
+    @property
+    def start(self) -> int | None: ...
+    @property
+    def data_start(self) -> int | None: ...
+
+
+class Framer(Protocol):
+    """A decoder's verbs, as the parser uses them."""
+
+    def feed(self, chunk: Buffer, /) -> Sequence[Frame]: ...
+    def finish(self) -> Leftover: ...
+    @property
+    def error(self) -> Exception | None: ...
+
+
+def choose_framing(head: bytes, allowed: tuple[Framing, ...]) -> Framing | None:
+    """The framing of a body that begins with `head`; None while more bytes are needed to tell."""
+    if head[:1] in (b"\x00", b"\x01"):
+        # A length below 32 MiB, big-endian: no text begins like this.
+        return "eventstream" if "eventstream" in allowed else allowed[0]
+    start = head.lstrip(_BLANK)
+    if not start:
+        return None
+    match start[:1]:
+        case b"{":
+            return _object_framing(start, allowed)
+        case b"[":
+            return "json-array" if "json-array" in allowed else "body"
+        case b"<":
+            return "body"
+    return allowed[0]
+
+
+def _object_framing(start: bytes, allowed: tuple[Framing, ...]) -> Framing | None:
+    """Records have one whole object a line; anything else that begins with a brace is a body."""
+    if "ndjson" not in allowed:
+        return "body"
+    line, end, _ = start.partition(b"\n")
+    if not end:
+        return None
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return "body"
+    return "ndjson"
+
+
+def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:
+    if framing == "body":
+        return BodyGatherer(limits)
+    return SSEDecoder(errors=errors, limits=limits, _error_field=True)
+
+
+class BodyGatherer:
+    """A body that is no stream, gathered whole up to max_event_bytes: it has no frames."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.body = bytearray()
+        self.error: LimitError | DecodeError | None = None
+        self._limit = limits.max_event_bytes
+
+    def feed(self, chunk: Buffer, /) -> list[Frame]:
+        view = memoryview(chunk).cast("B")
+        room = self._limit - len(self.body)
+        self.body += view[:room]
+        if view.nbytes > room:
+            self.error = LimitError(
+                f"a body that is no stream is longer than max_event_bytes = {self._limit}",
+                code="event_too_large",
+                limit="max_event_bytes",
+                offset=self._limit,
+            )
+        return []
+
+    def finish(self) -> Leftover:
+        return Leftover()
