@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 from trigate.items import Item, ResponseEnded
 from trigate.parser import ResponseParser
@@ -72,11 +72,19 @@ def _chunks(source: Source) -> Iterator[Buffer]:
         with open(source, "rb") as file:
             yield from _read(file)
     elif hasattr(source, "read"):
-        yield from _read(source)
-    elif isinstance(source, (bytes, bytearray, memoryview)) or not hasattr(source, "__iter__"):
-        yield source
+        yield from _read(cast("BinaryIO", source))
+    elif _is_bytes_like(source):
+        yield cast("Buffer", source)
     else:
-        yield from source
+        yield from cast("Iterable[Buffer]", source)
+
+
+def _is_bytes_like(source: object) -> bool:
+    try:
+        memoryview(source)  # type: ignore[arg-type] # the question itself
+    except TypeError:
+        return False
+    return True
 
 
 def _read(file: BinaryIO) -> Iterator[bytes]:

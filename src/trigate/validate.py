@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from json.decoder import scanstring
+from json import decoder as _json_decoder
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -35,6 +35,8 @@ LENIENCIES = {
 
 # json recurses on the interpreter's stack; deeper texts take the decoder below, which does not.
 _SAFE_DEPTH = 100
+# Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
+_scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
 _WHITE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
@@ -230,14 +232,14 @@ def _decode_deep(
 
 
 def _take_key(text: str, position: int, keys: list[str]) -> int:
-    name, position = scanstring(text, position + 1, False)
+    name, position = _scan_string(text, position + 1, False)
     keys.append(name)
     return _skip_white(text, position) + 1
 
 
 def _scalar(text: str, position: int) -> tuple[Any, int]:
     if text[position] == '"':
-        return scanstring(text, position + 1, False)
+        return _scan_string(text, position + 1, False)
     for word, value in (_WORDS | _CONSTANTS).items():
         if text.startswith(word, position):
             return value, position + len(word)

@@ -58,7 +58,8 @@ check_end(tg_json *json, const json_value *row)
 
 /* Fed in pieces of step bytes (0: from one listed prefix to the next), each listed prefix read. */
 static void
-check_prefixes(const json_value *row, tg_json_view view, const uint8_t *ptr, size_t len, size_t step)
+check_prefixes(const json_value *row, tg_json_view view, const uint8_t *ptr, size_t len,
+               size_t step)
 {
     const json_value *states = json_get(row, "prefix_states");
     tg_json json;

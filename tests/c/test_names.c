@@ -53,7 +53,7 @@ test_statuses(void)
 }
 
 /* A sentence reads "seen so far / awaiting". */
-#define CHECK_STATE(name_of, name, sentence)                                                       \
+#define CHECK_STATE(name_of, name, sentence) \
     CHECK(strcmp(name_of(name), #name) == 0 && strstr(sentence, " / ") != NULL);
 #define CHECK_LINE_STATE(name, sentence) CHECK_STATE(tg_line_state_name, name, sentence)
 #define CHECK_SSE_STATE(name, sentence) CHECK_STATE(tg_sse_state_name, name, sentence)

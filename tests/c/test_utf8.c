@@ -1,4 +1,5 @@
-/* test_utf8.c - tg_utf8 against a literal table 3-7, exhaustively for up to four bytes that matter. */
+/* test_utf8.c - tg_utf8 against a literal table 3-7, exhaustively for up to four bytes that matter.
+ */
 #include "suites.h"
 
 #include <string.h>
@@ -8,9 +9,9 @@
 #include "tg_utf8.h"
 
 /* One representative of each class of bytes that the table tells apart, and both its borders. */
-static const uint8_t classes[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0,
-                                  0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0,
-                                  0xf1, 0xf3, 0xf4, 0xf5, 0xff};
+static const uint8_t classes[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
+                                  0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+                                  0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
 
 /* Unicode, table 3-7, row by row: lead, then the bounds of the bytes that follow. */
 static const struct {

@@ -97,7 +97,9 @@ def _add_calls(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="WORD",
         help="allow one deviation; may be repeated",
     )
-    parser.add_argument("--strict", action="store_true", help="unknown event and item types fail the response")
+    parser.add_argument(
+        "--strict", action="store_true", help="unknown event and item types fail the response"
+    )
     parser.set_defaults(run=calls.run)
 
 

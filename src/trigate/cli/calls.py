@@ -180,18 +180,13 @@ def _verdict(response: Response) -> str:
     told = f" ({reason})" if reason and reason != response.status else ""
     if not seen:
         return f"no tool calls{told}"
-    if not may_run:
-        return f"none of {_count(seen)} may run{told}"
-    if response.status != "completed":
-        return f"{may_run} of {_count(seen)} had been released before the end{told}"
-    return f"{may_run} of {_count(seen)} may run{told}"
-
-
-def _count(calls: int) -> str:
-    return "1 call" if calls == 1 else f"{calls} calls"
+    if may_run and response.status != "completed":
+        return f"{may_run} of {seen} calls had been released before the end{told}"
+    return f"{may_run} of {seen} calls may run{told}"
 
 
 def _error(error: ErrorInfo) -> str:
     code = str(error.code)
-    kind = code if error.type in (code, error.layer, error.code) else f"{error.type} {code}"
-    return f"{error.layer} {kind}{_place(error.offset)}: {error.message}"
+    kind = f"{error.type} {code}" if error.layer == "provider" and error.type not in ("error", code) else code
+    place = _place(error.offset)
+    return f"{error.layer} {kind}{'' if place in error.message else place}: {error.message}"

@@ -137,9 +137,7 @@ class Screen:
     def table(self, head: Row, rows: Iterable[Row]) -> None:
         """Rows in columns; the last column takes what is left of the width."""
         limit = None if self.width is None else _MOST_PADDING
-        cells = [
-            [*(shorten(cell, limit) for cell in row[:-1]), shorten(row[-1], self.width)] for row in rows
-        ]
+        cells = [[*(shorten(cell, limit) for cell in row[:-1]), shorten(row[-1], self.width)] for row in rows]
         if self._rich:
             self._rich_table(head, cells)
         else:

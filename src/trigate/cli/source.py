@@ -39,7 +39,9 @@ def chunks(path: str, *, progress: bool) -> Iterator[bytes]:
             finally:
                 bar.clear()
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}; give a recorded stream, or - for standard input") from None
+        raise InputError(
+            f"there is no file {path}; give a recorded stream, or - for standard input"
+        ) from None
     except IsADirectoryError:
         raise InputError(f"{path} is a directory; give one file that holds one recorded stream") from None
     except (OSError, ValueError) as error:

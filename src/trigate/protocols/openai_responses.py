@@ -39,7 +39,7 @@ from trigate.protocols.responses_wire import (
     why,
 )
 from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
-from trigate.response import ServerCall, Status
+from trigate.response import Response, ServerCall, Status
 from trigate.turn import Turn
 
 __all__ = ["OpenAIResponses"]
@@ -131,8 +131,13 @@ class OpenAIResponses:
         self._failed_by_event = False
         self._text = ResponsesText(turn, self._locate)
 
-    to_message = staticmethod(to_message)
-    tool_result_message = staticmethod(tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return to_message(response)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return tool_result_message(response, call, content, is_error)
 
     @staticmethod
     def recognises(event: Frame, value: dict[str, Any]) -> bool:
