@@ -5,6 +5,7 @@ Short inputs are cut at every place, all inputs at seeded random places, so a fa
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -18,7 +19,7 @@ _T = TypeVar("_T", bytes, str)
 def at(data: _T, places: Iterable[int]) -> list[_T]:
     """The pieces of `data` between these places, which are in order; equal places give an empty piece."""
     borders = [0, *places, len(data)]
-    return [data[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(borders)]
 
 
 def singly(data: _T) -> list[_T]:

@@ -19,6 +19,9 @@ from libc.string cimport memcmp
 from tg cimport *
 
 import json as _json
+from datetime import datetime as _datetime, timedelta as _timedelta, timezone as _timezone
+from types import MappingProxyType as _MappingProxy
+from uuid import UUID as _UUID
 
 from trigate.errors import DecodeError, LimitError
 from trigate.limits import Limits
@@ -27,6 +30,7 @@ from trigate.limits import Limits
 # In the order of tg_json_verdict.
 cdef tuple _STATES = ("empty", "open", "closed", "invalid", "trailing")
 _EVENT_DEFAULT = "message"
+cdef object _UNIX_EPOCH = _datetime(1970, 1, 1, tzinfo=_timezone.utc)
 
 
 cdef str _ascii(const char *text):
@@ -74,8 +78,58 @@ cdef class _Guard:
             self.busy = False
 
 
+@cython.internal
+cdef class _Frame:
+    """What the outputs of all framings share: data, and where it stood in the stream."""
+
+    cdef readonly object start
+    cdef readonly object data_start
+    cdef readonly object end
+    cdef bytes _bytes
+    cdef str _str
+
+    def __init__(self):
+        raise TypeError("this is a base class: make a ServerSentEvent, a Record or an EventStreamMessage")
+
+    cdef void _place(self, tg_event *event):
+        self.start = event.start_off
+        self.data_start = event.data_off
+        self.end = event.end_off
+
+    @property
+    def data(self):
+        # Two threads may both decode it: either text is right.
+        if self._str is None:
+            self._str = self._bytes.decode("utf-8", "replace")
+        return self._str
+
+    @property
+    def data_bytes(self):
+        """The data as UTF-8: what came in, ill-formed sequences replaced."""
+        return self._bytes
+
+    def json(self):
+        """The data as JSON; DecodeError (code invalid_json) if it is none.
+
+        Its offset is that of the byte in the stream, as far as the data is one line of well-formed UTF-8; for an
+        event made by hand, that of the byte in the data.
+        """
+        try:
+            return _json.loads(self._bytes.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise DecodeError(
+                f"the data of this {self.event!r} event is not UTF-8: {error}", code="invalid_utf8",
+                offset=(self.data_start or 0) + error.start,
+            ) from None
+        except _json.JSONDecodeError as error:
+            raise DecodeError(
+                f"the data of this {self.event!r} event is not JSON: {error}", code="invalid_json",
+                offset=(self.data_start or 0) + len(error.doc[:error.pos].encode("utf-8")),
+            ) from None
+
+
 @cython.final
-cdef class ServerSentEvent:
+cdef class ServerSentEvent(_Frame):
     """One dispatched event (WHATWG HTML 9.2.6). Immutable.
 
     event: the type, "message" where the stream named none. data: the text, lines joined with LF.
@@ -89,11 +143,6 @@ cdef class ServerSentEvent:
     cdef readonly str event
     cdef readonly str id
     cdef readonly object retry
-    cdef readonly object start
-    cdef readonly object data_start
-    cdef readonly object end
-    cdef bytes _bytes
-    cdef str _str
 
     def __init__(self, str event not None="message", str data not None="", str id not None="", retry=None):
         if retry is not None and not isinstance(retry, int):
@@ -103,29 +152,6 @@ cdef class ServerSentEvent:
         self.retry = retry
         self._str = data
         self._bytes = data.encode("utf-8")
-
-    @property
-    def data(self):
-        cdef str text = self._str
-        if text is None:
-            text = self._bytes.decode("utf-8")
-            self._str = text
-        return text
-
-    @property
-    def data_bytes(self):
-        """The data as UTF-8: what came in, ill-formed sequences replaced."""
-        return self._bytes
-
-    def json(self):
-        """The data as JSON; DecodeError (code invalid_json, offset within the data) if it is none."""
-        try:
-            return _json.loads(self._bytes)
-        except _json.JSONDecodeError as error:
-            raise DecodeError(
-                f"the data of this {self.event!r} event is not JSON: {error}", code="invalid_json",
-                offset=error.pos if self.start is None else self.start,
-            ) from None
 
     def __eq__(self, other):
         if not isinstance(other, ServerSentEvent):
@@ -150,13 +176,130 @@ cdef class ServerSentEvent:
 
 
 @cython.final
+cdef class Record(_Frame):
+    """One record of newline-delimited JSON, or one element of a JSON array. Immutable.
+
+    data: its text. event: "message", for the framing names no types. start, end: byte range in the stream, up to
+    just past the LF or the element; data_start: its first byte, as start is. None for a record made by hand.
+    """
+
+    __match_args__ = ("data",)
+
+    def __init__(self, str data not None=""):
+        self._str = data
+        self._bytes = data.encode("utf-8")
+
+    @property
+    def event(self):
+        return _EVENT_DEFAULT
+
+    def __eq__(self, other):
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self._bytes == (<Record> other)._bytes
+
+    def __hash__(self):
+        return hash((Record, self._bytes))
+
+    def __repr__(self):
+        return f"Record({self.data!r})"
+
+    def __reduce__(self):
+        return (Record, (self.data,))
+
+
+@cython.final
+cdef class EventStreamMessage(_Frame):
+    """One message of application/vnd.amazon.eventstream whose checksums and headers are right. Immutable.
+
+    headers: read-only mapping of names to bool, int, bytes, str, datetime (UTC) or UUID; a time outside
+    datetime's years stays an int of milliseconds since 1970. payload, data_bytes: the bytes; data: the same as
+    text, ill-formed UTF-8 replaced. event: the :event-type of a normal message ("message" without one);
+    "exception:" and the :exception-type, or "error:" and the :error-code, of the two other kinds.
+    start, end: byte range of the message in the stream; data_start: first byte of the payload. None for a
+    message made by hand.
+    """
+
+    __match_args__ = ("headers", "payload")
+
+    cdef readonly object headers
+    cdef readonly str event
+
+    def __init__(self, headers=(), bytes payload not None=b""):
+        self._fill(dict(headers), payload)
+
+    cdef int _fill(self, dict headers, bytes payload) except -1:
+        cdef str kind = _word(headers, ":message-type")
+        self.headers = _MappingProxy(headers)
+        self._bytes = payload
+        if kind == "exception":
+            self.event = f"exception:{_word(headers, ':exception-type')}"
+        elif kind == "error":
+            self.event = f"error:{_word(headers, ':error-code')}"
+        else:
+            self.event = _word(headers, ":event-type") or _EVENT_DEFAULT
+        return 0
+
+    @property
+    def payload(self):
+        return self._bytes
+
+    def __eq__(self, other):
+        if not isinstance(other, EventStreamMessage):
+            return NotImplemented
+        cdef EventStreamMessage that = other
+        return self._bytes == that._bytes and self.headers == that.headers
+
+    def __hash__(self):
+        return hash((frozenset(self.headers.items()), self._bytes))
+
+    def __repr__(self):
+        return f"EventStreamMessage({dict(self.headers)!r}, {self._bytes!r})"
+
+    def __reduce__(self):
+        return (EventStreamMessage, (dict(self.headers), self._bytes))
+
+
+cdef str _word(dict headers, str name):
+    """A header that is to be a string; "" if it is missing or something else."""
+    cdef object value = headers.get(name)
+    return value if isinstance(value, str) else ""
+
+
+cdef object _header_value(tg_header *header):
+    if header.type == TG_HEADER_STRING:
+        return _text(header.value)
+    if header.type == TG_HEADER_TRUE or header.type == TG_HEADER_FALSE:
+        return header.type == TG_HEADER_TRUE
+    if header.type == TG_HEADER_BYTES:
+        return _copy(header.value)
+    if header.type == TG_HEADER_UUID:
+        return _UUID(bytes=_copy(header.value))
+    if header.type == TG_HEADER_TIMESTAMP:
+        try:
+            return _UNIX_EPOCH + _timedelta(milliseconds=header.number)
+        except OverflowError:
+            pass
+    return header.number
+
+
+cdef dict _headers(tg_span block):
+    cdef dict headers = {}
+    cdef tg_header header
+    while tg_header_next(&block, &header):
+        headers[_text(header.name)] = _header_value(&header)
+    return headers
+
+
+@cython.final
 cdef class Leftover:
     """What the end of input left unfinished. It never becomes an event: the standard discards it.
 
     where: None, "character" (inside a UTF-8 sequence), "line" (the last line has no end) or "event" (whole
-    data, event or id lines without the blank line). bytes: the raw bytes of the unended line. data: the
-    data that the event would have had, or None without a data field. event: its type.
-    start: offset of the unfinished block's first byte.
+    data, event or id lines without the blank line; of an event-stream, inside a message; of a JSON array, before
+    its closing bracket). bytes: the raw bytes of the unended line, element or message. data: the data that the
+    event would have had, or None without a data field (or in a message, which is checked as a whole alone).
+    event: its type. start: offset of the unfinished block's first byte.
     """
 
     __match_args__ = ("where", "bytes", "data")
@@ -208,62 +351,61 @@ cdef object _leftover(tg_rest *rest):
                     _text(rest.type) or _EVENT_DEFAULT, rest.start_off)
 
 
-@cython.final
-cdef class SSEDecoder:
-    """Bytes of an event stream in, whole events out (WHATWG HTML 9.2.5, 9.2.6).
+cdef tg_limits _bounds(object limits) except *:
+    cdef tg_limits bounds
+    bounds.max_event_bytes = limits.max_event_bytes
+    bounds.max_line_bytes = limits.max_line_bytes
+    bounds.max_id_bytes = limits.max_id_bytes
+    bounds.max_retry_digits = limits.max_retry_digits
+    bounds.max_depth = limits.max_depth
+    bounds.max_header_bytes = limits.max_header_bytes
+    return bounds
 
-    errors: "replace" puts U+FFFD for each maximal subpart of ill-formed UTF-8, as browsers do; "strict" makes
-    it an error, anywhere in the stream. The result depends on the bytes alone, not on how they are cut.
 
-    Errors (DecodeError, LimitError) are sticky: events before the broken byte are returned first, then every
-    feed and finish raises the same code and offset until reset().
+cdef unsigned _utf8_flag(str errors) except? 0xffff:
+    if errors != "replace" and errors != "strict":
+        raise ValueError(f"errors must be 'replace' or 'strict', not {errors!r}")
+    return TG_SSE_STRICT_UTF8 if errors == "strict" else 0
+
+
+@cython.internal
+cdef class _Decoder:
+    """The verbs of every decoder. A subclass says which framing, and makes objects of the core's events.
+
+    The result depends on the bytes alone, not on how they are cut. Errors (DecodeError, LimitError) are sticky:
+    what came before the broken byte is returned first, then every feed and finish raises the same code and
+    offset until reset().
     """
 
     cdef tg_stream _stream
     cdef tg_status _status
     cdef object _spoilt
     cdef object _left
-    cdef str _type
-    cdef bytes _type_bytes
-    cdef str _id
     cdef _Guard _guard
     cdef readonly object limits
-    cdef readonly str errors
 
     def __cinit__(self):
-        cdef tg_alloc alloc = tg_alloc_default()
-        cdef tg_limits limits = tg_limits_default()
-        tg_stream_init(&self._stream, &alloc, &limits, 0)
+        tg_stream_init(&self._stream, NULL, NULL, 0)
         self._guard = _Guard()
 
-    def __init__(self, *, str errors not None="replace", limits=None, bint _error_field=False):
-        if errors != "replace" and errors != "strict":
-            raise ValueError(f"errors must be 'replace' or 'strict', not {errors!r}")
+    def __init__(self):
+        raise TypeError("this is a base class: make a decoder of one framing")
+
+    cdef int _begin(self, tg_framing framing, object limits, unsigned flags) except -1:
         if limits is None:
             limits = Limits()
         elif not isinstance(limits, Limits):
             raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
-        cdef tg_limits bounds
-        bounds.max_event_bytes = limits.max_event_bytes
-        bounds.max_line_bytes = limits.max_line_bytes
-        bounds.max_id_bytes = limits.max_id_bytes
-        bounds.max_retry_digits = limits.max_retry_digits
-        bounds.max_depth = limits.max_depth
-        cdef tg_alloc alloc = tg_alloc_default()
-        cdef unsigned flags = 0
-        if errors == "strict":
-            flags |= TG_SSE_STRICT_UTF8
-        if _error_field:
-            flags |= TG_SSE_ERROR_FIELD
+        cdef tg_limits bounds = _bounds(limits)
         self._guard.enter()
         try:
             tg_stream_free(&self._stream)
-            tg_stream_init(&self._stream, &alloc, &bounds, flags)
+            tg_stream_init_framing(&self._stream, framing, NULL, &bounds, flags)
             self._clear()
         finally:
             self._guard.leave()
         self.limits = limits
-        self.errors = errors
+        return 0
 
     def __dealloc__(self):
         tg_stream_free(&self._stream)
@@ -272,9 +414,9 @@ cdef class SSEDecoder:
         self._status = TG_OK
         self._spoilt = None
         self._left = None
-        self._type = None
-        self._type_bytes = None
-        self._id = ""
+
+    cdef object _event(self, tg_event *event):
+        raise NotImplementedError
 
     def feed(self, chunk, /):
         """Takes any bytes-like chunk; returns the events that it completed, maybe none."""
@@ -319,32 +461,6 @@ cdef class SSEDecoder:
                 raise _error(status, tg_stream_error_off(&self._stream))
         return events
 
-    cdef ServerSentEvent _event(self, tg_event *event):
-        cdef ServerSentEvent made = ServerSentEvent.__new__(ServerSentEvent)
-        made._bytes = _copy(event.data)
-        made.event = self._event_type(event)
-        if event.is_id_changed:
-            self._id = _text(event.last_event_id)
-        made.id = self._id
-        if event.has_retry:
-            made.retry = event.retry_ms
-        made.start = event.start_off
-        made.data_start = event.data_off
-        made.end = event.end_off
-        return made
-
-    cdef str _event_type(self, tg_event *event):
-        # Streams name a few types over and over: keep the last one instead of decoding it again.
-        cdef size_t size = event.type.len
-        if size == 0:
-            return _EVENT_DEFAULT
-        cdef bytes last = self._type_bytes
-        if last is None or <size_t> len(last) != size or memcmp(
-                <const char *> last, event.type.ptr, size) != 0:
-            self._type_bytes = _copy(event.type)
-            self._type = _text(event.type)
-        return self._type
-
     def finish(self):
         """Declares the end of input; returns what was left over. Idempotent."""
         cdef tg_rest rest
@@ -379,9 +495,79 @@ cdef class SSEDecoder:
         return _error(self._status, tg_stream_error_off(&self._stream))
 
     @property
+    def bytes_fed(self):
+        return tg_stream_bytes_fed(&self._stream)
+
+    @property
+    def _work(self):
+        """Bytes that the core has looked at or copied, in all: what the tests of linearity count."""
+        return tg_stream_work(&self._stream)
+
+
+@cython.final
+cdef class SSEDecoder(_Decoder):
+    """Bytes of an event stream in, whole events out (WHATWG HTML 9.2.5, 9.2.6).
+
+    errors: "replace" puts U+FFFD for each maximal subpart of ill-formed UTF-8, as browsers do; "strict" makes
+    it an error, anywhere in the stream. The result depends on the bytes alone, not on how they are cut.
+
+    Errors (DecodeError, LimitError) are sticky: events before the broken byte are returned first, then every
+    feed and finish raises the same code and offset until reset().
+    """
+
+    cdef str _type
+    cdef bytes _type_bytes
+    cdef str _id
+    cdef readonly str errors
+
+    def __cinit__(self):
+        self._begin(TG_FRAMING_SSE, None, 0)
+
+    def __init__(self, *, str errors not None="replace", limits=None, bint _error_field=False):
+        cdef unsigned flags = _utf8_flag(errors)
+        if _error_field:
+            flags |= TG_SSE_ERROR_FIELD
+        self._begin(TG_FRAMING_SSE, limits, flags)
+        self.errors = errors
+
+    cdef void _clear(self) noexcept:
+        _Decoder._clear(self)
+        self._type = None
+        self._type_bytes = None
+        self._id = ""
+
+    cdef object _event(self, tg_event *event):
+        cdef ServerSentEvent made = ServerSentEvent.__new__(ServerSentEvent)
+        made._bytes = _copy(event.data)
+        made.event = self._event_type(event)
+        if event.is_id_changed:
+            self._id = _text(event.last_event_id)
+        made.id = self._id
+        if event.has_retry:
+            made.retry = event.retry_ms
+        made._place(event)
+        return made
+
+    cdef str _event_type(self, tg_event *event):
+        # Streams name a few types over and over: keep the last one instead of decoding it again.
+        cdef size_t size = event.type.len
+        if size == 0:
+            return _EVENT_DEFAULT
+        cdef bytes last = self._type_bytes
+        if last is None or <size_t> len(last) != size or memcmp(
+                <const char *> last, event.type.ptr, size) != 0:
+            self._type_bytes = _copy(event.type)
+            self._type = _text(event.type)
+        return self._type
+
+    @property
     def last_event_id(self):
         """The last event ID string: it changes at blank lines only; "" if none."""
-        return _text(tg_stream_last_event_id(&self._stream))
+        self._guard.enter()
+        try:
+            return _text(tg_stream_last_event_id(&self._stream))
+        finally:
+            self._guard.leave()
 
     @property
     def reconnection_time(self):
@@ -391,17 +577,84 @@ cdef class SSEDecoder:
             return value
         return None
 
-    @property
-    def bytes_fed(self):
-        return tg_stream_bytes_fed(&self._stream)
-
-    @property
-    def _work(self):
-        """Bytes that the core has looked at or copied, in all: what the tests of linearity count."""
-        return tg_stream_work(&self._stream)
-
     def __repr__(self):
         return f"<SSEDecoder errors={self.errors!r} bytes_fed={self.bytes_fed}>"
+
+
+@cython.internal
+cdef class _RecordDecoder(_Decoder):
+    """A decoder whose framing yields records of text."""
+
+    cdef readonly str errors
+
+    cdef object _event(self, tg_event *event):
+        cdef Record made = Record.__new__(Record)
+        made._bytes = _copy(event.data)
+        made._place(event)
+        return made
+
+    def __repr__(self):
+        return f"<{type(self).__name__} errors={self.errors!r} bytes_fed={self.bytes_fed}>"
+
+
+@cython.final
+cdef class NDJSONDecoder(_RecordDecoder):
+    """Bytes of newline-delimited JSON in, one Record per line out.
+
+    Only LF ends a record; a CR before it is not part of the record, and blank lines are passed over. The JSON is
+    not judged here: Record.json() does. A last record without its LF is Leftover. errors, and sticky errors: as
+    SSEDecoder has them; a record of more than max_event_bytes is event_too_large.
+    """
+
+    def __cinit__(self):
+        self._begin(TG_FRAMING_NDJSON, None, 0)
+
+    def __init__(self, *, str errors not None="replace", limits=None):
+        self._begin(TG_FRAMING_NDJSON, limits, _utf8_flag(errors))
+        self.errors = errors
+
+
+@cython.final
+cdef class JSONArrayDecoder(_RecordDecoder):
+    """Bytes of one JSON array in, each element as a Record out, at the byte that ends it.
+
+    White space may stand anywhere between. What else stands there is invalid_json at its byte; anything but white
+    space after the closing bracket is trailing_text. What stands inside an element is judged only as far as brackets
+    and strings go: Record.json() does the rest. errors, and sticky errors: as SSEDecoder has them. An element of more
+    than max_event_bytes is event_too_large; nesting beyond max_depth, the array itself counted, depth_too_large.
+    """
+
+    def __cinit__(self):
+        self._begin(TG_FRAMING_ARRAY, None, 0)
+
+    def __init__(self, *, str errors not None="replace", limits=None):
+        self._begin(TG_FRAMING_ARRAY, limits, _utf8_flag(errors))
+        self.errors = errors
+
+
+@cython.final
+cdef class EventStreamDecoder(_Decoder):
+    """Bytes of application/vnd.amazon.eventstream in, each whole and checked EventStreamMessage out.
+
+    A message is given out only if both of its CRC-32 and its headers are right. Errors are sticky, as those of
+    SSEDecoder: prelude_crc_mismatch, message_crc_mismatch, bad_frame, event_too_large (a payload of more than
+    max_event_bytes), headers_too_large (max_header_bytes). Nothing after a bad message can be read.
+    """
+
+    def __cinit__(self):
+        self._begin(TG_FRAMING_EVENTSTREAM, None, 0)
+
+    def __init__(self, *, limits=None):
+        self._begin(TG_FRAMING_EVENTSTREAM, limits, 0)
+
+    cdef object _event(self, tg_event *event):
+        cdef EventStreamMessage made = EventStreamMessage.__new__(EventStreamMessage)
+        made._fill(_headers(tg_stream_headers(&self._stream)), _copy(event.data))
+        made._place(event)
+        return made
+
+    def __repr__(self):
+        return f"<EventStreamDecoder bytes_fed={self.bytes_fed}>"
 
 
 @cython.final

@@ -1,6 +1,6 @@
 # Mirrors the public headers of ext/core and nothing else.
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 
 cdef extern from "tg.h":
@@ -23,6 +23,7 @@ cdef extern from "tg.h":
         size_t max_id_bytes
         size_t max_retry_digits
         size_t max_depth
+        size_t max_header_bytes
 
     tg_limits tg_limits_default() nogil
 
@@ -60,12 +61,40 @@ cdef extern from "tg.h":
         tg_span data
         uint64_t start_off
 
+    ctypedef enum tg_header_type:
+        TG_HEADER_TRUE
+        TG_HEADER_FALSE
+        TG_HEADER_INT8
+        TG_HEADER_INT16
+        TG_HEADER_INT32
+        TG_HEADER_INT64
+        TG_HEADER_BYTES
+        TG_HEADER_STRING
+        TG_HEADER_TIMESTAMP
+        TG_HEADER_UUID
+
+    ctypedef struct tg_header:
+        tg_span name
+        tg_header_type type
+        tg_span value
+        int64_t number
+
+    bint tg_header_next(tg_span *block, tg_header *out) nogil
+
     unsigned TG_SSE_STRICT_UTF8
     unsigned TG_SSE_ERROR_FIELD
+
+    ctypedef enum tg_framing:
+        TG_FRAMING_SSE
+        TG_FRAMING_NDJSON
+        TG_FRAMING_ARRAY
+        TG_FRAMING_EVENTSTREAM
 
     ctypedef struct tg_stream:
         pass
 
+    void tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *alloc,
+                                const tg_limits *limits, unsigned flags) nogil
     void tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits, unsigned flags) nogil
     void tg_stream_reset(tg_stream *self) nogil
     void tg_stream_free(tg_stream *self) nogil
@@ -75,6 +104,7 @@ cdef extern from "tg.h":
     uint64_t tg_stream_bytes_fed(const tg_stream *self) nogil
     uint64_t tg_stream_error_off(const tg_stream *self) nogil
     uint64_t tg_stream_work(const tg_stream *self) nogil
+    tg_span tg_stream_headers(const tg_stream *self) nogil
     tg_span tg_stream_last_event_id(const tg_stream *self) nogil
     bint tg_stream_reconnection_time(const tg_stream *self, uint64_t *out_ms) nogil
 

@@ -12,6 +12,7 @@
 #include "tg_limits.h"
 #include "tg_alloc.h"
 #include "tg_event.h"
+#include "tg_header.h"
 #include "tg_stream.h"
 #include "tg_json.h"
 

@@ -117,7 +117,7 @@ tg_block_add_data(tg_block *self, const tg_alloc *alloc, tg_buf *carry, tg_span 
 bool
 tg_block_keep(tg_block *self, const tg_alloc *alloc, tg_buf *carry)
 {
-    /* The type first: it may lie in the carry, which the data would take away. */
+    /* The carry holds the first line of a chunk alone, so at most one of the two lies there. */
     return block_keep_type(self, alloc) && block_keep_data(self, alloc, carry);
 }
 
@@ -129,6 +129,7 @@ tg_block_replace(tg_block *self, const tg_alloc *alloc, tg_span *type, tg_span *
     self->work += type->len + data->len;
     if (tg_utf8_check(*type) == type->len && tg_utf8_check(*data) == data->len)
         return true;
+    self->work += type->len + data->len;
     tg_buf_clear(&self->scratch, alloc);
     if (!tg_utf8_replace(&self->scratch, alloc, *type))
         return false;

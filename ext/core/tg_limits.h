@@ -20,7 +20,9 @@
       "one line without its end: an event of full size on one line, and its field name")        \
     X(max_id_bytes, 64 * (size_t)1024, "an id goes back in a header; servers take 8 to 64 KiB") \
     X(max_retry_digits, 64, "2^63 ms has 19 digits; more than 64 is no time")                   \
-    X(max_depth, 1024, "arrays and objects open at one time; people write 10, generators 100")
+    X(max_depth, 1024, "arrays and objects open at one time; people write 10, generators 100")  \
+    X(max_header_bytes, 128 * (size_t)1024,                                                     \
+      "all headers of one event-stream message; botocore refuses more, real ones have 100 bytes")
 
 typedef struct tg_limits {
 #define TG_LIMITS_MEMBER(name, value, reason) size_t name;

@@ -29,7 +29,15 @@
       "arrays and objects are nested deeper than the limit")                                   \
     X(TG_ERR_JSON_INVALID, "invalid_json", "decode", "", "the text cannot become a JSON text") \
     X(TG_ERR_JSON_TRAILING, "trailing_text", "decode", "",                                     \
-      "something other than white space follows the JSON value")
+      "something other than white space follows the JSON value")                               \
+    X(TG_ERR_PRELUDE_CRC, "prelude_crc_mismatch", "decode", "",                                \
+      "the lengths of a message do not match their checksum")                                  \
+    X(TG_ERR_MESSAGE_CRC, "message_crc_mismatch", "decode", "",                                \
+      "a message does not match its checksum")                                                 \
+    X(TG_ERR_BAD_FRAME, "bad_frame", "decode", "",                                             \
+      "a message's lengths contradict each other, or its headers are malformed or repeated")   \
+    X(TG_ERR_HEADERS_TOO_LARGE, "headers_too_large", "limit", "max_header_bytes",              \
+      "the headers of a message are longer than the limit")
 
 typedef enum tg_status {
 #define TG_STATUS_ENUM(name, code, layer, limit, text) name,

@@ -1,4 +1,5 @@
 /* tg_stream.h - the facade: bytes of one stream in, whole events out, at last what was left over.
+ * One set of verbs for every framing; which one is said at init.
  *
  * Rules
  *  - Pull: feed takes a chunk, next yields events until TG_MORE. The chunk must stay readable until
@@ -17,16 +18,35 @@
 #include <stdint.h>
 
 #include "tg_alloc.h"
+#include "tg_array.h"
+#include "tg_eventstream.h"
 #include "tg_limits.h"
+#include "tg_ndjson.h"
 #include "tg_sse.h"
 #include "tg_status.h"
 
+typedef enum tg_framing {
+    TG_FRAMING_SSE,
+    TG_FRAMING_NDJSON,
+    TG_FRAMING_ARRAY,
+    TG_FRAMING_EVENTSTREAM
+} tg_framing;
+
 typedef struct tg_stream {
-    tg_sse sse;
+    tg_framing framing;
+    union {
+        tg_sse sse;
+        tg_ndjson ndjson;
+        tg_array array;
+        tg_eventstream eventstream;
+    };
 } tg_stream;
 
-/* flags: TG_SSE_* (tg_sse.h). alloc and limits are copied; NULL means the defaults. Allocates
- * nothing. */
+/* flags: TG_SSE_* (tg_sse.h); strict UTF-8 also for records, whose text it concerns. alloc and
+ * limits are copied; NULL means the defaults. Allocates nothing. */
+void tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *alloc,
+                            const tg_limits *limits, unsigned flags);
+/* The same for TG_FRAMING_SSE. */
 void tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits,
                     unsigned flags);
 /* Back to the state after init: errors, the last event ID and the reconnection time included. */
@@ -45,7 +65,11 @@ tg_status tg_stream_next(tg_stream *self, tg_event *out);
  * the unended line's field beyond what next has checked: the rest is shown, never dispatched. */
 tg_status tg_stream_finish(tg_stream *self, tg_rest *out);
 
-/* The last event ID string: changes at blank lines only, with or without an event. */
+/* The headers of the message that next gave last (TG_FRAMING_EVENTSTREAM, for tg_header_next; else
+ * empty). Dies with that message. */
+tg_span tg_stream_headers(const tg_stream *self);
+/* The last event ID string: changes at blank lines only, with or without an event; empty for every
+ * other framing. */
 tg_span tg_stream_last_event_id(const tg_stream *self);
 /* The last valid retry field of the stream, in ms; false and *ms untouched if there was none. It
  * counts as soon as its line has ended. */

@@ -5,7 +5,17 @@ Three gates stand between a byte and an action: the character is whole, the even
 
 from __future__ import annotations
 
-from trigate._core import JSONTracker, Leftover, ServerSentEvent, SSEDecoder
+from trigate._core import (
+    EventStreamDecoder,
+    EventStreamMessage,
+    JSONArrayDecoder,
+    JSONTracker,
+    Leftover,
+    NDJSONDecoder,
+    Record,
+    ServerSentEvent,
+    SSEDecoder,
+)
 from trigate.calls import ReleasedCall, ToolCall
 from trigate.errors import (
     DecodeError,
@@ -45,16 +55,21 @@ __all__ = [
     "ArgumentsDelta",
     "DecodeError",
     "ErrorInfo",
+    "EventStreamDecoder",
+    "EventStreamMessage",
     "IncompleteError",
     "Item",
+    "JSONArrayDecoder",
     "JSONTracker",
     "Leftover",
     "LimitError",
     "Limits",
     "ModelError",
+    "NDJSONDecoder",
     "OtherEvent",
     "ProviderError",
     "ReasoningDelta",
+    "Record",
     "RefusalDelta",
     "ReleasedCall",
     "Response",

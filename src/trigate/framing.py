@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from trigate._core import Leftover, SSEDecoder
+from trigate._core import EventStreamDecoder, JSONArrayDecoder, Leftover, NDJSONDecoder, SSEDecoder
 from trigate.errors import DecodeError, LimitError
 from trigate.limits import Limits
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["Frame", "Framer", "Framing", "choose_framing", "make_framer"]
+__all__ = ["BLANK", "Frame", "Framer", "Framing", "choose_framing", "make_framer"]
 
 Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body"]
 
-_BLANK = b" \t\r\n\xef\xbb\xbf"
+#: What may stand before a body without telling anything of it.
+BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 class Frame(Protocol):
@@ -58,7 +59,7 @@ def choose_framing(head: bytes, allowed: tuple[Framing, ...]) -> Framing | None:
     if head[:1] in (b"\x00", b"\x01"):
         # A length below 32 MiB, big-endian: no text begins like this.
         return "eventstream" if "eventstream" in allowed else allowed[0]
-    start = head.lstrip(_BLANK)
+    start = head.lstrip(BLANK)
     if not start:
         return None
     match start[:1]:
@@ -86,9 +87,17 @@ def _object_framing(start: bytes, allowed: tuple[Framing, ...]) -> Framing | Non
 
 
 def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:
-    if framing == "body":
-        return BodyGatherer(limits)
-    return SSEDecoder(errors=errors, limits=limits, _error_field=True)
+    match framing:
+        case "body":
+            return BodyGatherer(limits)
+        case "ndjson":
+            return NDJSONDecoder(errors=errors, limits=limits)
+        case "json-array":
+            return JSONArrayDecoder(errors=errors, limits=limits)
+        case "eventstream":
+            return EventStreamDecoder(limits=limits)
+        case "sse":
+            return SSEDecoder(errors=errors, limits=limits, _error_field=True)
 
 
 class BodyGatherer:

@@ -1,6 +1,6 @@
 """Every bound in one place, each with its default and its reason.
 
-A value of n is accepted, n + 1 is an error that names the limit. The first five are enforced by the C core
+A value of n is accepted, n + 1 is an error that names the limit. The first six are enforced by the C core
 (`ext/core/tg_limits.h` holds the same defaults; a test compares them), the others by the layer above.
 """
 
@@ -23,6 +23,7 @@ class Limits:
     max_id_bytes         an SSE id. It goes back in a header, and servers take 8 to 64 KiB of headers.
     max_retry_digits     digits of an SSE retry field. 2^63 ms has 19; more than 64 is no time.
     max_depth            nesting of arguments. People write 10 levels, generators 100.
+    max_header_bytes     all headers of one event-stream message. botocore refuses more; real ones have 100 bytes.
     max_arguments_bytes  one call's argument text, as UTF-8. A call that writes a file holds the whole file.
     max_calls            tool calls in one response. Agents ask for tens; hundreds are seen in batch jobs.
     max_response_bytes   all that a response keeps: text, reasoning, arguments and its items.
@@ -34,6 +35,7 @@ class Limits:
     max_id_bytes: int = 64 * 1024
     max_retry_digits: int = 64
     max_depth: int = 1024
+    max_header_bytes: int = 128 * 1024
     max_arguments_bytes: int = 16 * _MIB
     max_calls: int = 1024
     max_response_bytes: int = 256 * _MIB

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from trigate._core import Leftover, ServerSentEvent
 from trigate.errors import TransportError, TrigateError
-from trigate.framing import BodyGatherer, Frame, Framer, Framing, choose_framing, make_framer
+from trigate.framing import BLANK, BodyGatherer, Frame, Framer, Framing, choose_framing, make_framer
 from trigate.items import Item
 from trigate.limits import Limits
 from trigate.protocols import interpreter
@@ -70,6 +70,7 @@ class ResponseParser:
         self._lenient = words
         self._fed = 0
         self._head: bytearray | None = bytearray()
+        self._is_blank = True
         self._framing: Framing = reader.framings[0]
         self._framer: Framer | None = None
         self._final: Response | None = None
@@ -93,21 +94,24 @@ class ResponseParser:
     def _take(self, chunk: Buffer) -> None:
         if isinstance(chunk, str):
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
-        view = memoryview(chunk)
+        view = memoryview(chunk).cast("B")
         self._fed += view.nbytes
         if self._framer is None:
             self._begin(view)
-        elif self._framer.error is None:
-            self._take_frames(chunk)
+        elif self._framer.error is None and not self._turn.is_faulted:
+            self._take_frames(view)
 
     def _begin(self, view: memoryview) -> None:
         """Holds the first bytes until they tell the framing."""
         assert self._head is not None
         self._head += view
-        limits = self._turn.options.limits
-        framing = choose_framing(bytes(self._head), self._interpreter.framings)
-        if framing is None and len(self._head) > limits.max_event_bytes:
-            framing = "body"
+        limit = self._turn.options.limits.max_event_bytes
+        if self._is_blank:
+            self._is_blank = not bytes(view).lstrip(BLANK)
+        framing = None if self._is_blank else choose_framing(bytes(self._head), self._interpreter.framings)
+        if len(self._head) > limit:
+            blank = len(self._head) - len(self._head.lstrip(BLANK))
+            framing = "body" if framing is None or blank > limit else framing
         if framing is not None:
             self._start(framing)
 
@@ -128,6 +132,10 @@ class ResponseParser:
             return
         for frame in frames:
             self._interpret(frame)
+            if self._turn.is_faulted:
+                return
+        if self._turn.strays is not None and self._framing == "sse":
+            self._turn.strays.feed(chunk, self._fed - memoryview(chunk).nbytes)
         if isinstance(self._framer.error, TrigateError):
             self._turn.fault(self._framer.error)
 
@@ -203,26 +211,31 @@ class ResponseParser:
             value = json.loads(text.lstrip("\ufeff"))
         except (ValueError, RecursionError):
             if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
-                message = f"the input ended at byte {self._fed} inside a JSON body that is no event stream: {shown}"
+                message = (
+                    f"the input ended at byte {self._fed} inside a JSON body that is no event stream: {shown}"
+                )
                 error = ErrorInfo("transport", "truncated", "truncated_in_body", message, self._fed)
                 self._turn.end("truncated", None, error=error)
                 return
             value = None
-        if isinstance(value, dict) and (value.get("error") or value.get("detail") or value.get("type") == "error"):
+        if isinstance(value, dict) and (
+            value.get("error") or value.get("detail") or value.get("type") == "error"
+        ):
             info = error_info(value, 0)
             self._turn.end("failed", str(info.code), error=info)
             return
         kind = "a JSON body" if value is not None else "text"
         self._turn.fault(
-            TransportError(
-                f"expected an event stream, found {kind}: {shown}", code="not_a_stream", offset=0
-            )
+            TransportError(f"expected an event stream, found {kind}: {shown}", code="not_a_stream", offset=0)
         )
 
     @property
     def response(self) -> Response:
         """The response so far; after finish(), the final one."""
         return self._final if self._final is not None else self._turn.response()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a ResponseParser cannot be copied or pickled: two of them would share one stream's state")
 
     def __repr__(self) -> str:
         return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"
@@ -236,8 +249,10 @@ def _place(left: Leftover, turn: Turn) -> tuple[str, str]:
         call = open_calls[-1]
         inside = f" inside the arguments of {call.name or 'a call'} ({call.call_id})"
     if left.where is not None:
-        return f"in_{left.where}", f"inside {'an' if left.where == 'event' else 'a'} {left.where}{inside and ',' + inside}"
+        return (
+            f"in_{left.where}",
+            f"inside {'an' if left.where == 'event' else 'a'} {left.where}{inside and ',' + inside}",
+        )
     if open_calls:
         return "in_arguments", inside.strip()
     return "before_terminal", "between two events"
-

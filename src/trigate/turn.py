@@ -10,7 +10,6 @@ Rules
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -30,11 +29,11 @@ from trigate.items import (
 )
 from trigate.limits import Limits
 from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Status, Usage
+from trigate.strays import Strays
+from trigate.text import TextPart, join_halves
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
-
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,45 +46,6 @@ class Options:
     lenient: frozenset[str] = frozenset()
     strict: bool = False
     ids: Literal["wire", "generate"] = "wire"
-
-
-class TextPart:
-    """One text that arrives in pieces. Halves of a surrogate pair that the wire cut apart are joined."""
-
-    __slots__ = ("_half", "_pieces")
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._half = ""
-
-    def append(self, piece: str) -> str:
-        """Adds a piece; returns what of it is whole characters."""
-        if self._half or (piece and not piece.isascii() and _HALVES.search(piece)):
-            piece = self._whole(piece)
-        if piece:
-            self._pieces.append(piece)
-        return piece
-
-    def _whole(self, piece: str) -> str:
-        whole = _join_halves(self._half + piece)
-        self._half = ""
-        if whole and "\ud800" <= whole[-1] < "\udc00":
-            self._half = whole[-1]
-            whole = whole[:-1]
-        return _HALVES.sub("\ufffd", whole)
-
-    @property
-    def text(self) -> str:
-        if len(self._pieces) > 1:
-            self._pieces[:] = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
-
-
-def _join_halves(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _size(text: str) -> int:
@@ -105,9 +65,12 @@ class Turn:
         self.reason: str | None = None
         self.usage: Usage | None = None
         self.echo: tuple[bytes, ...] = ()
+        self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
         self.is_ended = False
         self.is_faulted = False
+        self.is_end_clean = True  # False: it ended without all that the protocol ends with
+        self.has_choices = False  # True: wire keys begin with a choice, each with its own indices and ids
         self._status: Status = "in_progress"
         self._error: ErrorInfo | None = None
         self._texts: dict[int, list[TextPart]] = {0: []}
@@ -121,6 +84,8 @@ class Turn:
         self._kept = 0
         self._items: list[Item] = []
         self._open_delta: tuple[type, object, list[str]] | None = None
+        self._unproven: list[int] = []  # positions in calls
+        self._has_told_end = False
 
     # -- items -------------------------------------------------------------------------------------
 
@@ -131,11 +96,13 @@ class Turn:
         return items
 
     def _emit(self, item: Item) -> None:
+        if self._has_told_end:
+            return
         self._flush_delta()
         self._items.append(item)
 
     def _delta(self, kind: type, owner: object, piece: str) -> None:
-        if not self.options.deltas or not piece:
+        if not self.options.deltas or not piece or self._has_told_end:
             return
         pending = self._open_delta
         if pending is not None and pending[0] is kind and pending[1] is owner:
@@ -204,9 +171,7 @@ class Turn:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def open_call(
-        self, wire_key: WireKey, *, index: int, kind: CallKind, offset: int | None
-    ) -> ToolCall:
+    def open_call(self, wire_key: WireKey, *, index: int, kind: CallKind, offset: int | None) -> ToolCall:
         """A new call at its wire position. Say who it is (`identify`) before `announce`."""
         call = ToolCall(wire_key, index=index, kind=kind)
         if len(self.calls) >= self.options.limits.max_calls:
@@ -251,20 +216,28 @@ class Turn:
 
     def confirm_arguments(self, call: ToolCall, text: str, offset: int | None, copy: str) -> None:
         """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
-        if not call._pieces:
+        if not call._pieces and call._state == "streaming":
             self.add_arguments(call, text, offset)
-        elif call.arguments != text:
-            detail = f"{copy} has {_shorten(text)} where the pieces before it joined to {_shorten(call.arguments)}"
+        elif _whole_text(call) != join_halves(text):
+            detail = (
+                f"{copy} has {_shorten(text)} where the pieces before it joined to {_shorten(call.arguments)}"
+            )
             self.conflict("arguments_differ", offset, detail, call)
 
-    def close_call(self, call: ToolCall, offset: int | None) -> None:
-        """The protocol says that the call is whole: now its text is judged."""
+    def close_call(
+        self, call: ToolCall, offset: int | None, *, is_proven: bool = True, is_answered_by_name: bool = False
+    ) -> None:
+        """The protocol says that the call is whole: now its text is judged.
+
+        is_proven: False where the wire also closes what a limit cut: no early release before `prove_calls`.
+        is_answered_by_name: its result carries the name alone, so that it needs no id.
+        """
         if call._state != "streaming":
             return
         if call._kind == "function":
             try:
                 verdict = judge_arguments(
-                    _mend_halves(call),
+                    _whole_text(call),
                     max_depth=self.options.limits.max_depth,
                     lenient=self.options.lenient,
                 )
@@ -283,9 +256,9 @@ class Turn:
             if verdict.problem is not None:
                 self.void_call(call, verdict.problem, offset, verdict.detail)
                 return
-        self._settle(call, offset)
+        self._settle(call, offset, is_proven, self.requires_call_id and not is_answered_by_name)
 
-    def _settle(self, call: ToolCall, offset: int | None) -> None:
+    def _settle(self, call: ToolCall, offset: int | None, is_proven: bool, requires_id: bool) -> None:
         """The arguments are good: is the call nameable, answerable, and the first of its id?"""
         if not call._name:
             self.void_call(call, "no_name", offset, "the wire gave the call no name")
@@ -293,7 +266,7 @@ class Turn:
         if call._call_id is None:
             if self.options.ids == "generate":
                 call._call_id = self._generated_id(call)
-            elif self.requires_call_id:
+            elif requires_id:
                 self.void_call(call, "no_call_id", offset, f"the wire gave the call of {call._name} no id")
                 return
         twin = self._twin(call)
@@ -301,25 +274,42 @@ class Turn:
             if twin.arguments == call.arguments and twin._name == call._name:
                 self.void_call(call, "repeated", offset, f"call {call._call_id} came twice, unchanged")
             else:
-                self.conflict("call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin)
+                self.conflict(
+                    "call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin
+                )
             return
         call._state = "done"
         if self.options.release_on == "call" and self._status == "in_progress":
-            call = self._release(call)
-        self._emit(ToolCallDone(snapshot(call)))
+            self._unproven.append(self.calls.index(call))
+            if is_proven:
+                self.prove_calls()
+        else:
+            self._emit(ToolCallDone(snapshot(call)))
+
+    def prove_calls(self) -> None:
+        """Generation went on behind the closed calls, so no limit cut them: release_on="call" lets them run."""
+        proven, self._unproven = self._unproven, []
+        for position in proven:
+            call = self.calls[position]
+            if call._state == "done" and self._status == "in_progress":
+                call = self._release(call)
+            self._emit(ToolCallDone(snapshot(call)))
 
     def _twin(self, call: ToolCall) -> ToolCall | None:
         if call._call_id is None:
             return None
         for other in self.calls:
-            if other is not call and other._call_id == call._call_id and other._state in ("done", "released"):
+            if other is call or other._state not in ("done", "released"):
+                continue
+            if other._call_id == call._call_id and self._choice_of(other) == self._choice_of(call):
                 return other
         return None
 
+    def _choice_of(self, call: ToolCall) -> int | str:
+        return call._wire_key[0] if self.has_choices else 0
+
     def _generated_id(self, call: ToolCall) -> str:
-        seed = "\x1f".join(
-            (self.protocol, self.id or "", repr(call._wire_key), call._name, call.arguments)
-        )
+        seed = "\x1f".join((self.protocol, self.id or "", repr(call._wire_key), call._name, call.arguments))
         return "tg_" + hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
     def _release(self, call: ToolCall) -> ReleasedCall:
@@ -377,8 +367,13 @@ class Turn:
 
     def fault(self, error: TrigateError) -> None:
         """Broken bytes, a passed limit, a broken structure: the response fails here and now."""
-        limit = error.limit if isinstance(error, LimitError) else None
+        if self.is_faulted:
+            return
         self.is_faulted = True
+        if self.is_ended:
+            self.anomaly("fault_after_end", error.offset, f"{error.code}: {error.message}")
+            return
+        limit = error.limit if isinstance(error, LimitError) else None
         self.end(
             "failed",
             None,
@@ -409,6 +404,9 @@ class Turn:
             return
         self.is_ended = True
         self.reason = reason
+        for parts in (*self._texts.values(), self._reasoning, self._refusal):
+            for part in parts:
+                part.close()
         if self._error is None:
             self._status = status
             self._error = error
@@ -416,17 +414,21 @@ class Turn:
             self._check_ids(offset)
         for call in list(self.calls):
             self._end_call(call, offset, runs)
+        self.prove_calls()
         self._emit(ResponseEnded(self.response()))
+        self._has_told_end = True
 
     def _check_ids(self, offset: int | None) -> None:
         """One id, two different calls: also where one of them was cut."""
-        first: dict[str, ToolCall] = {}
+        first: dict[tuple[int | str, str], ToolCall] = {}
         for call in self.calls:
             if call._call_id is None or call._problem == "repeated":
                 continue
-            twin = first.setdefault(call._call_id, call)
+            twin = first.setdefault((self._choice_of(call), call._call_id), call)
             if twin is not call:
-                self.conflict("call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin)
+                self.conflict(
+                    "call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin
+                )
 
     def _end_call(self, call: ToolCall, offset: int | None, runs: bool) -> None:
         if call._state == "streaming":
@@ -456,7 +458,10 @@ class Turn:
             status=self._status,
             protocol=self.protocol,
             reason=self.reason,
-            calls=tuple(snapshot(call) for call in sorted(self.calls, key=lambda call: call._index)),
+            calls=tuple(
+                snapshot(call)
+                for call in sorted(self.calls, key=lambda call: (self._choice_of(call), call._index))
+            ),
             texts=tuple(
                 "".join(part.text for part in self._texts.get(choice, ()))
                 for choice in range(max(self._texts) + 1)
@@ -468,19 +473,19 @@ class Turn:
             model=self.model,
             error=self._error,
             anomalies=anomalies,
-            clean_end=clean_end,
+            clean_end=clean_end and self.is_end_clean,
             server_calls=tuple(self._server_calls),
             echo=self.echo,
         )
 
 
-def _mend_halves(call: ToolCall) -> str:
-    """Joins halves of surrogate pairs that the wire's own JSON cut apart; a lone one stays, and is judged."""
+def _whole_text(call: ToolCall) -> str:
+    """The arguments, with halves of surrogate pairs joined that the wire's own JSON cut apart; a lone one stays."""
     text = call.arguments
-    if not text.isascii() and _HALVES.search(text):
-        text = _join_halves(text)
-        call._pieces[:] = [text]
-    return text
+    joined = join_halves(text)
+    if joined != text:
+        call._pieces[:] = [joined]
+    return joined
 
 
 def _shorten(text: str) -> str:

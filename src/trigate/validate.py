@@ -37,6 +37,7 @@ LENIENCIES = {
 _SAFE_DEPTH = 100
 # Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
+_HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
@@ -84,7 +85,7 @@ def judge_arguments(text: str, *, max_depth: int, lenient: frozenset[str] = froz
         if text[_skip_white(text, 0)] != "{":
             return Verdict("malformed", flags, "the arguments are not a JSON object")
         return _judge_members(text, tracker.max_depth_seen, flags, lenient)
-    verdict = _judge_leniently(text, lenient) if lenient else None
+    verdict = _judge_leniently(text, max_depth, lenient) if lenient else None
     if verdict is not None:
         return verdict
     if state == "open":
@@ -107,8 +108,10 @@ def _judge_members(text: str, depth: int, flags: tuple[str, ...], lenient: froze
     return Verdict(flags=flags)
 
 
-def _judge_leniently(text: str, lenient: frozenset[str]) -> Verdict | None:
+def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verdict | None:
     """The verdict if the caller's leniencies make the text acceptable, None if they do not."""
+    # The strict tracker stopped where the text broke; what follows is no deeper than allowed either.
+    JSONTracker(strict=False, max_depth=max_depth).feed(text)
     used: list[str] = []
 
     def constant(word: str) -> float:
@@ -138,15 +141,34 @@ def _judge_leniently(text: str, lenient: frozenset[str]) -> Verdict | None:
         used.append("control_characters")
     if not set(used) <= lenient:
         return None
+    if _has_half(value):
+        used.append("lone_surrogate")
     return Verdict(flags=tuple(sorted(set(used))))
 
 
+def _has_half(value: Any) -> bool:
+    """Whether half a surrogate pair stands in any string of the value."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                if not text.isascii() and _HALF.search(text):
+                    return True
+            case dict() as members:
+                waiting += [*members.keys(), *members.values()]
+            case list() as elements:
+                waiting += elements
+    return False
+
+
 def _begins_value(rest: str) -> bool:
-    """Whether another JSON value stands in the rest: two values are never one call."""
+    """Whether another JSON value may stand in the rest: two values are never one call."""
+    if "{" in rest or "[" in rest:
+        return True
     try:
         json.JSONDecoder(strict=False).raw_decode(rest.lstrip(" \t\n\r,"))
     except (ValueError, RecursionError):
-        return rest.lstrip(" \t\n\r,")[:1] in ("{", "[")
+        return False
     return True
 
 
@@ -195,9 +217,7 @@ def _skip_white(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _decode_deep(
-    text: str, position: int, members: Callable[[list[tuple[str, Any]]], dict[str, Any]]
-) -> Any:
+def _decode_deep(text: str, position: int, members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
     """Decodes a JSON text already known to be valid, with a list instead of the interpreter's stack."""
     stack: list[tuple[bool, list[Any]]] = []
     keys: list[str] = []

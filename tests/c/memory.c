@@ -54,7 +54,7 @@ heap_alloc(heap *memory)
 }
 
 bool
-guard_open(guard *self, size_t size)
+guard_open(guard_page *self, size_t size)
 {
     self->page = (size_t)sysconf(_SC_PAGESIZE);
     self->size = (size + self->page - 1) / self->page * self->page;
@@ -64,13 +64,13 @@ guard_open(guard *self, size_t size)
 }
 
 void
-guard_close(guard *self)
+guard_close(guard_page *self)
 {
     munmap(self->map, self->size + self->page);
 }
 
 uint8_t *
-guard_place(guard *self, const uint8_t *ptr, size_t len)
+guard_place(guard_page *self, const uint8_t *ptr, size_t len)
 {
     uint8_t *place = self->map + (self->size - len);
 

@@ -24,15 +24,15 @@ typedef struct heap {
 
 tg_alloc heap_alloc(heap *memory);
 
-typedef struct guard {
+typedef struct guard_page {
     uint8_t *map;
     size_t size; /* bytes that can be read */
     size_t page;
-} guard;
+} guard_page;
 
-bool guard_open(guard *self, size_t size);
-void guard_close(guard *self);
+bool guard_open(guard_page *self, size_t size);
+void guard_close(guard_page *self);
 /* A copy of the bytes that ends at the forbidden page; NULL if it does not fit. */
-uint8_t *guard_place(guard *self, const uint8_t *ptr, size_t len);
+uint8_t *guard_place(guard_page *self, const uint8_t *ptr, size_t len);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct record_setup {
     tg_limits limits;
     unsigned flags;
     const tg_alloc *alloc; /* NULL: the default */
-    guard *guard;          /* NULL: chunks are blocks of the C library */
+    guard_page *guard;     /* NULL: chunks are blocks of the C library */
     tg_json_view view;
 } record_setup;
 

@@ -12,7 +12,7 @@
 #define RANDOM_CUTS 8
 #define MAX_DEPTH 200000
 
-static guard vector_guard;
+static guard_page vector_guard;
 
 static const char *
 verdict_name(tg_json_verdict verdict)

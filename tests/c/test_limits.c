@@ -10,14 +10,14 @@
 #include "check.h"
 #include "record.h"
 
-typedef struct row {
+typedef struct limit_row {
     const char *input;
     size_t limit;
     const char *expected;
-} row;
+} limit_row;
 
 static void
-check_cuts(const record_setup *setup, const row *row)
+check_cuts(const record_setup *setup, const limit_row *row)
 {
     const uint8_t *ptr = (const uint8_t *)row->input;
     const size_t len = strlen(row->input);
@@ -73,7 +73,7 @@ set_retry(record_setup *setup, size_t limit)
 }
 
 static void
-check_rows(const row *rows, size_t count, set_limit set, unsigned flags)
+check_rows(const limit_row *rows, size_t count, set_limit set, unsigned flags)
 {
     size_t i;
 
@@ -93,7 +93,7 @@ check_rows(const row *rows, size_t count, set_limit set, unsigned flags)
 static void
 test_line(void)
 {
-    static const row rows[] = {
+    static const limit_row rows[] = {
         {"data: abc\n\n", 10, "data=\"abc\""},
         {"data: abc\n\n", 9, "data=\"abc\""},
         {"data: abc\n\n", 8, "error line_too_large 8"},
@@ -112,7 +112,7 @@ test_line(void)
         {"\n\n\n", 0, "rest none"},
         {"a", 0, "error line_too_large 0"},
     };
-    static const row bom[] = {
+    static const limit_row bom[] = {
         {"\xef\xbb\n", 1, "error line_too_large 1"}, {"\xef\xbb\n", 2, "rest none"},
         {"\xef\xbb", 1, "rest character"},           {"\xef\n", 0, "error line_too_large 0"},
         {"\xef\xbbx", 2, "error line_too_large 2"},  {"\xef\xbbxyz", 0, "error line_too_large 0"},
@@ -133,7 +133,7 @@ test_line(void)
 static void
 test_event(void)
 {
-    static const row rows[] = {
+    static const limit_row rows[] = {
         {"data: abc\n\n", 4, "data=\"abc\""},
         {"data: abc\n\n", 3, "data=\"abc\""},
         {"data: abc\n\n", 2, "error event_too_large 8"},
@@ -144,6 +144,9 @@ test_event(void)
         {"data: a\ndata: b\n\n", 2, "error event_too_large 14"},
         {"data: a\ndata: b\n\n", 1, "error event_too_large 14"},
         {"data: a\ndata:b\n\n", 1, "error event_too_large 13"},
+        {"data: a\ndata: b", 1, "error event_too_large 14"},
+        {"data: a\ndata: b", 2, "error event_too_large 14"},
+        {"data: a\ndata: b", 3, "rest line"},
         {"data: a\ndata\n\n", 2, "data=\"a\\x0a\""},
         {"data: a\ndata\n\n", 1, "error event_too_large 12"},
         {"data: a\ndata:\n\n", 1, "error event_too_large 13"},
@@ -167,7 +170,7 @@ test_event(void)
         {"data:  \n\n", 0, "error event_too_large 6"},
         {"data: \xff\xff\n\n", 0, "error "},
     };
-    static const row error[] = {
+    static const limit_row error[] = {
         {"error: ab\n\n", 7, "type=\"error\" data=\"ab\""},
         {"error: ab\n\n", 6, "error event_too_large 8"},
         {"error: ab\n\n", 5, "error event_too_large 7"},
@@ -188,7 +191,7 @@ test_event(void)
 static void
 test_id_and_retry(void)
 {
-    static const row ids[] = {
+    static const limit_row ids[] = {
         {"id: abc\n\n", 4, "end id=\"abc\""},
         {"id: abc\n\n", 3, "end id=\"abc\""},
         {"id: abc\n\n", 2, "error id_too_large 6"},
@@ -197,7 +200,7 @@ test_id_and_retry(void)
         {"id: abc\r", 2, "error id_too_large 6"},
         {"id\n\n", 0, "end id=\"\""},
     };
-    static const row retries[] = {
+    static const limit_row retries[] = {
         {"retry: 123\n", 4, "retry=123\n"},
         {"retry: 123\n", 3, "retry=123\n"},
         {"retry: 123\n", 2, "error retry_too_large 9"},
@@ -224,7 +227,7 @@ static void
 test_precedence(void)
 {
     static const struct {
-        row row;
+        limit_row row;
         size_t line, event;
     } rows[] = {
         {{"data: abcdef\n", 0, "error line_too_large 8"}, 8, 3},
@@ -232,7 +235,7 @@ test_precedence(void)
         {{"data: abcdef\n", 0, "error event_too_large 7"}, 8, 1},
         {{"data:bcdef\n", 0, "error event_too_large 5"}, 5, 0},
         {{"data: bcdef\n", 0, "error line_too_large 5"}, 5, 0},
-        {{"data: a\ndatax\n\n", 0, "error line_too_large 12"}, 4, 9},
+        {{"x\ndatax\n\n", 0, "error line_too_large 6"}, 4, 9},
         {{"data\ndata\n\n", 0, "error event_too_large 9"}, 4, 0},
         {{"event: abcdef\n", 0, "error line_too_large 9"}, 9, 1},
     };
@@ -254,8 +257,7 @@ test_grid(void)
 {
     static const char *const inputs[] = {
         "\xef\xbb\xbf: c\r\nid: ab\r\nevent: xy\r\ndata: ab\r\ndata: c\r\n\r\n",
-        "\xef\xbb"
-        "data: a\rdata:\rdata\r\revent: abc\rretry: 123\rdata: ",
+        "\357\273data: a\rdata:\rdata\r\revent: abc\rretry: 123\rdata: ",
         "error: a\ndata: \xe4\xb8\nid: a\n\nerror\n\n",
     };
     record whole = {0}, cut = {0};

@@ -34,7 +34,7 @@ feed_all(tg_stream *stream, const uint8_t *ptr, size_t len, size_t step)
 }
 
 static void
-check_work(const char *text, size_t len, unsigned flags)
+check_work(const char *text, size_t len, unsigned flags, size_t per_byte)
 {
     static const size_t steps[] = {1, 64, 64 * 1024};
     size_t i;
@@ -47,7 +47,7 @@ check_work(const char *text, size_t len, unsigned flags)
         tg_stream_init(&stream, &alloc, NULL, flags);
         CHECK(feed_all(&stream, (const uint8_t *)text, len, steps[i]) == 1);
         CHECK(tg_stream_work(&stream) >= len);
-        CHECK(tg_stream_work(&stream) <= WORK_PER_BYTE * len);
+        CHECK(tg_stream_work(&stream) <= per_byte * len);
         CHECK(memory.bytes <= IDLE_BYTES && memory.most <= 3 * len);
         tg_stream_free(&stream);
         CHECK(memory.blocks == 0 && !memory.is_abused);
@@ -66,20 +66,20 @@ test_work(void)
     memcpy(text, "data: ", 6);
     memcpy(text + BIG - 2, "\n\n", 2);
     TEST("a line of 8 MiB costs the same work per byte in chunks of 1, 64 and 65536 bytes");
-    check_work(text, BIG, 0);
-    check_work(text, BIG, TG_SSE_STRICT_UTF8);
+    check_work(text, BIG, 0, WORK_PER_BYTE);
+    check_work(text, BIG, TG_SSE_STRICT_UTF8, WORK_PER_BYTE);
     TEST("an event of many data lines does too, and gives its memory back");
     for (i = 0; i + 4096 < BIG; i += 4096)
         memcpy(text + i, "\ndata: ", i == 0 ? 0 : 7);
-    check_work(text, BIG, 0);
-    TEST("ill-formed text does too");
+    check_work(text, BIG, 0, WORK_PER_BYTE);
+    TEST("ill-formed text costs more, since U+FFFD takes three bytes, but per byte too");
     memset(text + 6, 0xe4, BIG - 8);
     memset(text + 6 + BIG / 4, 'x', 3 * (BIG / 4) - 8);
-    check_work(text, BIG, 0);
+    check_work(text, BIG, 0, 2 * WORK_PER_BYTE);
     TEST("a comment of 8 MiB too, and it is never kept past its end");
     memset(text, ':', BIG);
     memcpy(text + BIG - 10, "\ndata: \n\n\n", 10);
-    check_work(text, BIG, 0);
+    check_work(text, BIG, 0, WORK_PER_BYTE);
     free(text);
 }
 

@@ -8,11 +8,11 @@
 #include "memory.h"
 #include "tg_scan.h"
 
-typedef struct kernel {
+typedef struct scan_kernel {
     const char *sentence;
     size_t (*scan)(const uint8_t *ptr, size_t len);
     bool (*is_stop)(uint8_t byte);
-} kernel;
+} scan_kernel;
 
 static bool
 is_line_end(uint8_t byte)
@@ -56,7 +56,7 @@ is_non_blank(uint8_t byte)
     return byte == 0 || strchr(" \t\r\n", byte) == NULL;
 }
 
-static const kernel kernels[] = {
+static const scan_kernel kernels[] = {
     {"tg_scan_line_end stops at LF and CR alone", tg_scan_line_end, is_line_end},
     {"tg_scan_non_ascii stops at 0x80 and above alone", tg_scan_non_ascii, is_non_ascii},
     {"tg_scan_json_text stops at what does not stand for itself", tg_scan_json_text, is_json_stop},
@@ -67,7 +67,7 @@ static const kernel kernels[] = {
 };
 
 static size_t
-plain_scan(const kernel *kernel, const uint8_t *ptr, size_t len)
+plain_scan(const scan_kernel *kernel, const uint8_t *ptr, size_t len)
 {
     size_t pos = 0;
 
@@ -78,7 +78,7 @@ plain_scan(const kernel *kernel, const uint8_t *ptr, size_t len)
 
 /* Every byte value at every place of a run that does not stop, up to the forbidden page. */
 static void
-check_each_byte(const kernel *kernel, guard *guard, uint8_t filler)
+check_each_byte(const scan_kernel *kernel, guard_page *guard, uint8_t filler)
 {
     uint8_t bytes[41];
     size_t len, pos;
@@ -99,7 +99,7 @@ check_each_byte(const kernel *kernel, guard *guard, uint8_t filler)
 }
 
 static void
-check_random_bytes(const kernel *kernel, guard *guard)
+check_random_bytes(const scan_kernel *kernel, guard_page *guard)
 {
     uint64_t seed = 88172645463325252u;
     uint8_t bytes[100];
@@ -121,7 +121,7 @@ check_random_bytes(const kernel *kernel, guard *guard)
 void
 test_scan(void)
 {
-    guard guard;
+    guard_page guard;
     size_t i;
 
     if (!guard_open(&guard, 4096))

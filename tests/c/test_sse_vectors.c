@@ -14,7 +14,7 @@
 #define ALL_CUTS_UP_TO 400
 #define RANDOM_CUTS 8
 
-static guard vector_guard;
+static guard_page vector_guard;
 
 static bool
 is_text(tg_span span, const json_value *expected)

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from trigate.cli import calls, events
-from trigate.cli.render import escape
+from trigate.cli.render import complain, escape
 from trigate.cli.source import InputError
 from trigate.protocols import PROTOCOLS
 from trigate.validate import LENIENCIES
 
 __all__ = ["main"]
 
+_MISTAKE = 2
 _INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 _NO_READER = 141  # 128 + SIGPIPE
 
@@ -42,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         line = escape(message)
-        self.exit(2, f"{self.prog}: {line}; see `{self.prog} --help`\n")
+        self.exit(_MISTAKE, f"{self.prog}: {line}; see `{self.prog} --help`\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,12 +65,12 @@ def _version() -> str:
     return __version__
 
 
-def _add_calls(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_calls(verbs: argparse._SubParsersAction[_Parser]) -> None:
     words = "".join(f"  {word:<25} {meaning}\n" for word, meaning in LENIENCIES.items())
     parser = verbs.add_parser(
         "calls",
         help="the tool calls of a stream, and how the response ended",
-        description="Shows the tool calls of a stream, those that may run and those that may not, and the verdict.",
+        description="Shows the tool calls of a stream, which of them may run, and how the response ended.",
         epilog=_CALLS_EPILOG + words,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -97,13 +98,11 @@ def _add_calls(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="WORD",
         help="allow one deviation; may be repeated",
     )
-    parser.add_argument(
-        "--strict", action="store_true", help="unknown event and item types fail the response"
-    )
+    parser.add_argument("--strict", action="store_true", help="unknown event or item types fail the response")
     parser.set_defaults(run=calls.run)
 
 
-def _add_events(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_events(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser = verbs.add_parser(
         "events",
         help="the server-sent events of a stream, one line each",
@@ -128,24 +127,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parser.parse_args(argv)
     except SystemExit as end:  # argparse's way to end: after --help, or after one line about a mistake
-        return end.code if isinstance(end.code, int) else 2
+        return end.code if isinstance(end.code, int) else _MISTAKE
     try:
         code: int = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except InputError as error:
-        print(f"trigate {options.verb}: {escape(str(error))}", file=sys.stderr)
-        return 2
+        complain(options.verb, str(error))
+        return _MISTAKE
     except BrokenPipeError:
         _forget_stdout()
         return _NO_READER
+    except OSError as error:  # of the output: the input's own are InputErrors
+        _forget_stdout()
+        complain(options.verb, f"cannot write the output: {error.strerror}")
+        return _MISTAKE
     except KeyboardInterrupt:
-        print(f"trigate {options.verb}: interrupted", file=sys.stderr)
+        complain(options.verb, "interrupted")
         return _INTERRUPTED
     return code
 
 
 def _forget_stdout() -> None:
-    """Nobody reads any more: what is still buffered goes nowhere, so that the exit is silent."""
+    """Nothing can be written any more: what is still buffered goes nowhere, so that the exit is silent."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -124,14 +124,14 @@ def _row(call: ToolCall) -> Row:
 
 
 def _identity(response: Response) -> list[Row]:
-    rows = [("protocol", response.protocol)]
+    rows: list[Row] = [("protocol", response.protocol)]
     if response.id or response.model:
         rows.append(("response", " ".join(filter(None, (response.id, response.model)))))
     return rows
 
 
 def _texts(response: Response) -> list[Row]:
-    rows = []
+    rows: list[Row] = []
     for label in ("text", "reasoning", "refusal"):
         text: str = getattr(response, label)
         if text:
@@ -154,7 +154,7 @@ def _usage(usage: Usage) -> str:
 
 def _notes(response: Response) -> list[Row]:
     """What is worth a look, although it did not decide."""
-    rows = [
+    rows: list[Row] = [
         ("flags", f"{call.call_id or call.name}: {', '.join(call.flags)}")
         for call in response.calls
         if call.flags

@@ -8,11 +8,10 @@ Rules
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 
 from trigate._core import Leftover, ServerSentEvent, SSEDecoder
-from trigate.cli.render import Screen, dump_json, shorten
+from trigate.cli.render import Screen, complain, dump_json, shorten
 from trigate.cli.source import chunks
 from trigate.errors import TrigateError
 
@@ -20,6 +19,7 @@ __all__ = ["run"]
 
 _WHOLE, _UNFINISHED, _BROKEN = 0, 3, 4
 _PREVIEW = 60
+_LEAST_TYPE, _MOST_TYPE, _LEAST_DATA = 8, 40, 20
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,12 +34,12 @@ def run(options: argparse.Namespace) -> int:
         left = decoder.finish()
     except TrigateError as error:
         screen.flush()
-        print(f"trigate events: {error.layer} {error.code}: {error}", file=sys.stderr)
+        complain("events", f"{error.layer} {error.code}: {error}")
         return _BROKEN
     if not left:
         return _WHOLE
     screen.flush()
-    print(f"trigate events: {_describe(left, decoder.bytes_fed)}", file=sys.stderr)
+    complain("events", _describe(left, decoder.bytes_fed))
     return _UNFINISHED
 
 
@@ -60,17 +60,19 @@ class _Lines:
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
+        self._widest = _LEAST_TYPE
 
     def __call__(self, event: ServerSentEvent) -> str:
-        width = self._screen.width
-        paint = self._screen.paint
-        offset = f"{event.start:>10}"
-        kind = f"{shorten(event.event, None if width is None else width // 2):<24}"
-        size = f"{len(event.data_bytes):>8}"
-        taken = len(offset) + len(kind) + len(size) + 6
-        data = shorten(event.data, None if width is None else max(width - taken, 20))
-        line = f"{paint(offset, 'dim')}  {paint(kind, 'cyan')}  {paint(size, 'dim')}  {data}"
-        return line.rstrip()
+        screen = self._screen
+        offset, size = f"{event.start:>9}", f"{len(event.data_bytes):>7}"
+        kind = shorten(event.event, _MOST_TYPE if screen.width is not None else None)
+        self._widest = min(max(self._widest, len(kind)), _MOST_TYPE)
+        kind = kind.ljust(self._widest)
+        rest = None
+        if screen.width is not None:
+            rest = max(screen.width - len(offset) - len(kind) - len(size) - 6, _LEAST_DATA)
+        head = (screen.paint(offset, "dim"), screen.paint(kind, "cyan"), screen.paint(size, "dim"))
+        return "  ".join((*head, shorten(event.data, rest))).rstrip()
 
 
 def _describe(left: Leftover, at: int) -> str:

@@ -7,11 +7,13 @@ Rules
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import IO
+from pathlib import Path
+from typing import IO, cast
 
 __all__ = ["InputError", "chunks"]
 
@@ -30,7 +32,7 @@ def chunks(path: str, *, progress: bool) -> Iterator[bytes]:
         yield from _read_stdin(_Progress(None, progress))
         return
     try:
-        with open(path, "rb", buffering=0) as file:
+        with Path(path).open("rb", buffering=0) as file:
             bar = _Progress(_size(file), progress)
             try:
                 while chunk := file.read(_CHUNK):
@@ -51,8 +53,9 @@ def chunks(path: str, *, progress: bool) -> Iterator[bytes]:
 def _read_stdin(bar: _Progress) -> Iterator[bytes]:
     if sys.stdin is None:
         raise InputError("standard input is closed; pipe a stream into it, or give a file")
+    stdin = cast(io.BufferedReader, sys.stdin.buffer)
     try:
-        while chunk := sys.stdin.buffer.read1(_CHUNK):
+        while chunk := stdin.read1(_CHUNK):
             bar.add(len(chunk))
             yield chunk
     except OSError as error:

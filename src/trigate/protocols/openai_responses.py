@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from trigate._core import Leftover
-from trigate.calls import CallKind, ToolCall, WireKey
+from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.protocols.profile import Profile
@@ -25,6 +25,7 @@ from trigate.protocols.responses_items import (
     to_message,
     tool_result_message,
 )
+from trigate.protocols.responses_slots import Slot, Slots, client_kind
 from trigate.protocols.responses_text import LANES, ResponsesText
 from trigate.protocols.responses_wire import (
     Arguments,
@@ -98,21 +99,6 @@ PROGRESS = (
 )
 
 
-class _Slot:
-    """One output item: where it stands, what it is, and how far it has come."""
-
-    __slots__ = ("call", "index", "is_closed", "is_done", "item_id", "raw", "type")
-
-    def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
-        self.index = index
-        self.item_id = item_id
-        self.type = item_type
-        self.call: ToolCall | None = None
-        self.is_closed = False  # its argument text is closed
-        self.is_done = False
-        self.raw = b""
-
-
 class OpenAIResponses:
     """Reads the events of one response into a Turn."""
 
@@ -123,13 +109,12 @@ class OpenAIResponses:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        self._slots: dict[int, _Slot] = {}
-        self._all_slots: list[_Slot] = []
+        self._slots = Slots(turn)
         self._last_sequence: int | None = None
         self._has_begun = False
         self._has_sentinel = False
         self._failed_by_event = False
-        self._text = ResponsesText(turn, self._locate)
+        self._text = ResponsesText(turn, self._slots.locate)
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -159,17 +144,20 @@ class OpenAIResponses:
             turn.anomaly("event_after_end", event.start, "after the sentinel [DONE]", once=True)
             return
         if event.event == "error" and data[:1] not in b"{[":
-            self._fail(event, data.decode())
+            if turn.is_ended:
+                self._after_end(event, "error")
+            else:
+                self._fail(event, data.decode())
             return
         head = decode(data, Head, event)
         kind = head.type or ("" if event.event == "message" else event.event)
         if turn.is_ended:
-            self._after_end(event, kind, data)
+            self._after_end(event, kind)
             return
         if self._is_repeated(head.sequence_number, kind, event.start) or kind in PROFILE.noise:
             return
         if kind == "error" or (not kind and head.error):
-            self._fail(event, fields_of(data))
+            self._fail(event, fields_of(data, event))
             return
         self._note_begin(kind, event.start)
         self._dispatch(kind, data, event)
@@ -200,7 +188,7 @@ class OpenAIResponses:
         self._last_sequence = number
         if last is not None and number > last + 1:
             detail = f"number {number} follows {last}"
-            cut = [slot.call for slot in self._all_slots if slot.call is not None and not slot.is_closed]
+            cut = [slot.call for slot in self._slots.all if slot.call is not None and not slot.is_closed]
             if cut:
                 self._turn.conflict("sequence_gap", offset, detail + " inside a call's arguments", *cut)
             else:
@@ -214,7 +202,7 @@ class OpenAIResponses:
         if kind not in ("response.created", "response.queued"):
             self._turn.anomaly("missing_start", offset, f"the first event is {kind!r}")
 
-    def _after_end(self, event: Frame, kind: str, data: bytes) -> None:
+    def _after_end(self, event: Frame, kind: str) -> None:
         if kind in PROFILE.noise:
             return
         if self._failed_by_event and kind == "response.failed":
@@ -248,8 +236,8 @@ class OpenAIResponses:
     def _item_added(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, ItemEvent, event)
         item = decode(message.item, Item, event)
-        index = self._index_of(message.output_index, event.start)
-        old = self._slots.get(index)
+        index = self._slots.index_of(message.output_index, event.start)
+        old = self._slots.at(index)
         if old is not None:
             same = old.type == item.type and (old.item_id, old.call and old.call.call_id) == (
                 item.id,
@@ -259,100 +247,26 @@ class OpenAIResponses:
                 self._turn.anomaly("repeated_item", event.start, f"item {item.id} was added twice")
                 return
             self._turn.anomaly("index_reused", event.start, f"output_index {index} has a second item")
-        self._open(index, item, event)
-
-    def _index_of(self, index: int | None, offset: int | None) -> int:
-        if index is not None:
-            return index
-        self._turn.anomaly("missing_output_index", offset, "an item without output_index", once=True)
-        return max(self._slots, default=-1) + 1
-
-    def _open(self, index: int, item: Item, event: Frame) -> _Slot:
-        slot = _Slot(index, item.id, item.type)
-        self._slots[index] = slot
-        self._all_slots.append(slot)
-        kind = self._client_kind(item)
-        if kind is not None:
-            slot.call = self._turn.open_call(
-                _wire_key(index, item.id), index=index, kind=kind, offset=event.start
-            )
-            self._identify(slot, item, event.start)
-            self._turn.announce(slot.call)
-        return slot
-
-    def _client_kind(self, item: Item) -> CallKind | None:
-        """Whether the client has to act on this item, and how its arguments are to be read."""
-        known = CLIENT_ITEMS.get(item.type)
-        if known is not None:
-            return known.kind if known.is_for_client(item.execution, item.environment) else None
-        if item.call_id and item.type not in SERVER_ITEMS:
-            return "builtin"
-        return None
-
-    def _identify(self, slot: _Slot, item: Item, offset: int | None) -> None:
-        assert slot.call is not None
-        known = CLIENT_ITEMS.get(item.type)
-        call_id = item.id if known is not None and known.answers_by_id else item.call_id
-        name = item.name or (known.name if known is not None else item.type)
-        self._turn.identify(slot.call, call_id, name, offset)
-
-    def _find(self, place: Place, event: Frame) -> _Slot | None:
-        """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""
-        if place.output_index is not None:
-            slot = self._slots.get(place.output_index)
-            if slot is not None and place.item_id and place.item_id != slot.item_id:
-                for other in self._all_slots:
-                    if other.index == place.output_index and other.item_id == place.item_id:
-                        return other
-                if slot.item_id:
-                    self._turn.anomaly("item_id_changed", event.start, f"output_index {slot.index}", once=True)
-                else:
-                    slot.item_id = place.item_id
-            return slot
-        self._turn.anomaly("missing_output_index", event.start, "a fragment without output_index", once=True)
-        for slot in self._all_slots:
-            if place.item_id and slot.item_id == place.item_id:
-                return slot
-        unfinished = [slot for slot in self._all_slots if not slot.is_done]
-        return unfinished[0] if len(unfinished) == 1 and not place.item_id else None
-
-    def _locate(self, place: Place, item_type: str, event: Frame) -> int:
-        """The output index of a piece of text; an item that never began is opened for it."""
-        slot = self._find(place, event)
-        if slot is None:
-            index = self._index_of(place.output_index, event.start)
-            self._turn.anomaly("delta_without_start", event.start, f"output_index {index}", once=True)
-            slot = self._open(index, Item(type=item_type, id=place.item_id), event)
-        return slot.index
+        self._slots.open(index, item, event)
 
     # -- arguments ---------------------------------------------------------------------------------
 
     def _arguments_delta(self, kind: str, data: bytes, event: Frame) -> None:
         piece = decode(data, Piece, event)
-        slot = self._find(piece, event) or self._orphan(PIECES[kind], piece, event)
+        slot = self._slots.find(piece, event) or self._slots.orphan(PIECES[kind], piece, event)
         if slot is None:
             return
         if slot.call is None:
             self._turn.anomaly("misplaced_delta", event.start, f"{kind} for an item of type {slot.type!r}")
         elif slot.is_closed:
-            self._turn.conflict(
-                "delta_after_done", event.start, "arguments go on after their end", slot.call
-            )
+            self._turn.conflict("delta_after_done", event.start, "arguments go on after their end", slot.call)
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
-
-    def _orphan(self, item_type: str, place: Place, event: Frame) -> _Slot | None:
-        """Arguments for an item that never began: kept under their index until the item says who it is."""
-        self._turn.anomaly("delta_without_start", event.start, f"output_index {place.output_index}", once=True)
-        if place.output_index is None:
-            self._turn.conflict("orphan_arguments", event.start, "arguments that belong to no item")
-            return None
-        return self._open(place.output_index, Item(type=item_type, id=place.item_id), event)
 
     def _arguments_done(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, Arguments, event)
         item_type = "custom_tool_call" if CLOSES_ARGUMENTS[kind] == "input" else "function_call"
-        slot = self._find(message, event) or self._orphan(item_type, message, event)
+        slot = self._slots.find(message, event) or self._slots.orphan(item_type, message, event)
         if slot is None:
             return
         if slot.call is None:
@@ -362,7 +276,7 @@ class OpenAIResponses:
         self._confirm(slot, getattr(message, CLOSES_ARGUMENTS[kind]), event, kind)
         slot.is_closed = True
 
-    def _confirm(self, slot: _Slot, raw: msgspec.Raw, event: Frame, copy: str) -> None:
+    def _confirm(self, slot: Slot, raw: msgspec.Raw, event: Frame, copy: str) -> None:
         """One of the copies of the arguments: equal to what came before, or the first to come."""
         call = slot.call
         assert call is not None
@@ -380,13 +294,13 @@ class OpenAIResponses:
         message = decode(data, ItemEvent, event)
         item = decode(message.item, Item, event)
         place = Place(output_index=message.output_index, item_id=item.id)
-        slot = self._find(place, event) if self._all_slots else None
+        slot = self._slots.find(place, event) if self._slots.all else None
         if slot is None:
             self._turn.anomaly("item_without_start", event.start, f"{item.type} {item.id}")
-            slot = self._open(self._index_of(message.output_index, event.start), item, event)
+            slot = self._slots.open(self._slots.index_of(message.output_index, event.start), item, event)
         self._close(slot, item, bytes(message.item), event, kind)
 
-    def _close(self, slot: _Slot, item: Item, raw: bytes, event: Frame, copy: str) -> None:
+    def _close(self, slot: Slot, item: Item, raw: bytes, event: Frame, copy: str) -> None:
         if slot.is_done:
             if slot.raw == raw:
                 self._turn.anomaly("repeated_item", event.start, f"item {item.id} was done twice")
@@ -399,7 +313,7 @@ class OpenAIResponses:
             return
         if not self._turn.keep(len(raw), event.start):
             return
-        if slot.type != item.type and (slot.call is not None or self._client_kind(item) is not None):
+        if slot.type != item.type and (slot.call is not None or client_kind(item) is not None):
             self._turn.conflict(
                 "item_type_changed",
                 event.start,
@@ -409,18 +323,21 @@ class OpenAIResponses:
             return
         slot.raw = raw
         slot.is_done = True
-        if slot.call is not None:
-            self._close_call(slot, item, event, copy)
-        else:
+        kind = client_kind(item)
+        if kind is None:
             self._close_other(slot, item, event)
+            return
+        if slot.call is None:
+            self._slots.open_call(slot, kind, item, event)
+        self._close_call(slot, item, event, copy)
 
-    def _close_call(self, slot: _Slot, item: Item, event: Frame, copy: str) -> None:
+    def _close_call(self, slot: Slot, item: Item, event: Frame, copy: str) -> None:
         call, turn = slot.call, self._turn
         assert call is not None
-        self._identify(slot, item, event.start)
+        self._slots.identify(slot, item, event.start)
         known = CLIENT_ITEMS.get(item.type)
         if known is None or known.payload:
-            text = builtin_arguments(item.type, fields_of(slot.raw))
+            text = builtin_arguments(item.type, slot.raw, event)
             turn.confirm_arguments(call, text, event.start, copy)
         else:
             self._confirm(slot, item.input if call.kind == "custom" else item.arguments, event, copy)
@@ -432,15 +349,16 @@ class OpenAIResponses:
         else:
             turn.close_call(call, event.start)
 
-    def _close_other(self, slot: _Slot, item: Item, event: Frame) -> None:
+    def _close_other(self, slot: Slot, item: Item, event: Frame) -> None:
+        if slot.call is not None:
+            detail = f"the item of {slot.call.call_id} says at its end that the provider runs it"
+            self._turn.void_call(slot.call, "not_for_client", event.start, detail)
         if item.type in ("message", "reasoning"):
             self._text.item(slot.index, slot.raw, event)
             return
         if item.type not in SERVER_ITEMS and item.type not in CLIENT_ITEMS:
             self._turn.unknown(f"item type {item.type!r}", event.start)
-        self._turn.server_call(
-            ServerCall(item.type, item.id, item.name, item.status, slot.raw.decode())
-        )
+        self._turn.server_call(ServerCall(item.type, item.id, item.name, item.status, slot.raw.decode()))
         self._turn.other(item.type, slot.raw.decode())
 
     # -- the end -----------------------------------------------------------------------------------
@@ -454,8 +372,8 @@ class OpenAIResponses:
         shot = decode(raw, Snapshot, event)
         self._take_identity(shot, event.start)
         status = PROFILE.status_of(kind)
-        if shot.status is not None and shot.status != status:
-            said = STATUSES.get(shot.status, "failed")
+        said = STATUSES.get(shot.status, "failed") if shot.status is not None else status
+        if said != status or (shot.status is not None and shot.status not in STATUSES):
             self._turn.anomaly("status_differs", event.start, f"{kind} says status {shot.status!r}")
             if status == "completed" or (said != "completed" and kind == "response.done"):
                 status = said
@@ -473,73 +391,65 @@ class OpenAIResponses:
         self._turn.echo = self._done_items()
 
     def _done_items(self) -> tuple[bytes, ...]:
-        done = sorted((slot for slot in self._all_slots if slot.raw), key=lambda slot: slot.index)
+        done = sorted((slot for slot in self._slots.all if slot.raw), key=lambda slot: slot.index)
         return tuple(slot.raw for slot in done)
 
     def _compare_final(self, output: list[msgspec.Raw], status: Status, event: Frame) -> None:
         """The final list against the streamed items. An empty list says nothing; any other must hold every call."""
         turn = self._turn
-        if not output and self._all_slots and status == "completed":
+        if not output and self._slots.all and status == "completed":
             turn.anomaly("empty_final_output", event.start, "the final list of items is empty")
-        confirmed: list[_Slot] = []
+        confirmed: list[Slot] = []
         for position, raw in enumerate(output):
             item = decode(raw, Item, event)
-            slot = self._match(item, position, confirmed)
+            slot = self._slots.match(item, position, confirmed)
             if slot is None:
-                turn.anomaly("item_without_start", event.start, f"{item.type} {item.id} in the final list alone")
-                slot = self._open(max(self._slots, default=-1) + 1, item, event)
+                turn.anomaly(
+                    "item_without_start", event.start, f"{item.type} {item.id} in the final list alone"
+                )
+                slot = self._slots.open(self._slots.next_index(), item, event)
+            elif not slot.is_done and status == "completed":
+                turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
             confirmed.append(slot)
             self._confirm_item(slot, item, bytes(raw), event)
         if [slot.index for slot in confirmed] != sorted(slot.index for slot in confirmed):
             turn.anomaly("final_order_differs", event.start, "the final list has another order")
-        for slot in self._all_slots:
+        for slot in self._slots.all:
             if output and slot.call is not None and slot not in confirmed:
-                detail = f"{slot.call.name} {slot.call.call_id} is not in the final list"
-                turn.conflict("call_missing_in_final_output", event.start, detail, slot.call)
+                self._miss(slot.call, status, event)
             elif not slot.is_done and status == "completed":
                 turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
             if slot.call is not None and not slot.call.call_id and not slot.call.name:
                 turn.conflict("orphan_arguments", event.start, "arguments that belong to no item", slot.call)
 
-    def _match(self, item: Item, position: int, taken: list[_Slot]) -> _Slot | None:
-        """The streamed item that a final one repeats: by call_id, else by id, else by its place."""
-        free = [slot for slot in self._all_slots if slot not in taken and slot.type == item.type]
-        if item.call_id:
-            for slot in free:
-                if slot.call is not None and slot.call.call_id == item.call_id:
-                    return slot
-        for slot in free:
-            if item.id and slot.item_id == item.id:
-                return slot
-        for slot in free:
-            if slot.index == position:
-                return slot
-        return None
+    def _miss(self, call: ToolCall, status: Status, event: Frame) -> None:
+        """A call that the final list leaves out: of a completed response, that denies it."""
+        if call.problem == "repeated":
+            return
+        detail = f"{call.name} {call.call_id} is not in the final list"
+        if status == "completed":
+            self._turn.conflict("call_missing_in_final_output", event.start, detail, call)
+        else:
+            self._turn.anomaly("call_missing_in_final_output", event.start, detail)
 
-    def _confirm_item(self, slot: _Slot, item: Item, raw: bytes, event: Frame) -> None:
+    def _confirm_item(self, slot: Slot, item: Item, raw: bytes, event: Frame) -> None:
         if not slot.is_done:
             self._close(slot, item, raw, event, "the final list")
             return
-        if slot.call is None:
+        if slot.call is None or client_kind(item) is None:
             if item.type in ("message", "reasoning"):
                 self._text.item(slot.index, raw, event)
             return
-        self._identify(slot, item, event.start)
+        self._slots.identify(slot, item, event.start)
         known = CLIENT_ITEMS.get(item.type)
         if known is None or known.payload:
-            if builtin_arguments(item.type, fields_of(raw)) != slot.call.arguments:
+            if builtin_arguments(item.type, raw, event) != slot.call.arguments:
                 self._turn.conflict("item_differs", event.start, f"{item.type} in the final list", slot.call)
         else:
             copy = item.input if slot.call.kind == "custom" else item.arguments
             self._confirm(slot, copy, event, "the final list")
         if not item.is_whole:
-            self._turn.void_call(
-                slot.call, "incomplete", event.start, f"the final list says {item.status!r}"
-            )
-
-
-def _wire_key(index: int, item_id: str | None) -> WireKey:
-    return (index, item_id or "")
+            self._turn.void_call(slot.call, "incomplete", event.start, f"the final list says {item.status!r}")
 
 
 _HANDLERS: dict[str, Any] = {

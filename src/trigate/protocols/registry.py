@@ -7,6 +7,11 @@ from typing import Any, ClassVar, Protocol
 from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
+from trigate.protocols.anthropic_messages import AnthropicMessages
+from trigate.protocols.bedrock_invoke import BedrockInvoke
+from trigate.protocols.gemini import Gemini
+from trigate.protocols.gemini_interactions import GeminiInteractions
+from trigate.protocols.openai_chat import OpenAIChat
 from trigate.protocols.openai_responses import OpenAIResponses
 from trigate.protocols.profile import Profile
 from trigate.response import Response
@@ -52,4 +57,11 @@ class Interpreter(Protocol):
 
 
 #: By public name, in the order in which `auto` asks them.
-PROTOCOLS: dict[str, type[Interpreter]] = {OpenAIResponses.name: OpenAIResponses}
+PROTOCOLS: dict[str, type[Interpreter]] = {
+    OpenAIResponses.name: OpenAIResponses,
+    AnthropicMessages.name: AnthropicMessages,
+    BedrockInvoke.name: BedrockInvoke,
+    OpenAIChat.name: OpenAIChat,
+    GeminiInteractions.name: GeminiInteractions,
+    Gemini.name: Gemini,
+}

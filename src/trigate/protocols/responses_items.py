@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trigate.calls import CallKind, ToolCall
+from trigate.framing import Frame
+from trigate.protocols.wire import members_of
 
 if TYPE_CHECKING:
     from trigate.response import Response
 
-__all__ = ["CLIENT_ITEMS", "SERVER_ITEMS", "ClientItem", "builtin_arguments", "to_message", "tool_result_message"]
+__all__ = [
+    "CLIENT_ITEMS",
+    "SERVER_ITEMS",
+    "ClientItem",
+    "builtin_arguments",
+    "to_message",
+    "tool_result_message",
+]
 
 
 class ClientItem(msgspec.Struct, frozen=True):
@@ -87,16 +96,16 @@ SERVER_ITEMS = frozenset(
 _BY_NAME = {item.name: item for item in CLIENT_ITEMS.values() if item.name is not None}
 
 
-def builtin_arguments(item_type: str, item: dict[str, Any]) -> str:
-    """The arguments of a builtin call as one JSON object: its one payload member, or all of several."""
+def builtin_arguments(item_type: str, raw: bytes, event: Frame) -> str:
+    """The arguments of a builtin call as one JSON object: its one payload member, or all of several, as they came."""
     known = CLIENT_ITEMS.get(item_type)
     if known is None:
-        value: Any = item
-    elif len(known.payload) == 1 and isinstance(item.get(known.payload[0]), dict):
-        value = item[known.payload[0]]
-    else:
-        value = {name: item[name] for name in known.payload if name in item}
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return raw.decode()
+    members = members_of(raw, event)
+    if len(known.payload) == 1 and members.get(known.payload[0], b"")[:1] == b"{":
+        return members[known.payload[0]].decode()
+    parts = [f'"{name}":{members[name].decode()}' for name in known.payload if name in members]
+    return "{" + ",".join(parts) + "}"
 
 
 def to_message(response: Response) -> list[dict[str, Any]]:
@@ -104,8 +113,13 @@ def to_message(response: Response) -> list[dict[str, Any]]:
     items = [json.loads(raw) for raw in response.echo]
     if response.status != "completed":
         # A call of a turn that did not end well cannot be answered, so it must not be sent back either.
-        items = [item for item in items if item.get("type") not in CLIENT_ITEMS]
+        items = [item for item in items if not _is_for_client(item)]
     return items
+
+
+def _is_for_client(item: dict[str, Any]) -> bool:
+    known = CLIENT_ITEMS.get(str(item.get("type")))
+    return known is not None and known.is_for_client(item.get("execution"), item.get("environment"))
 
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import msgspec
 from trigate.framing import Frame
 from trigate.protocols.responses_wire import Content, Part, Piece, Place, Text
 from trigate.protocols.wire import decode
-from trigate.turn import TextPart, Turn
+from trigate.text import TextPart, without_halves
+from trigate.turn import Turn
 
 __all__ = ["LANES", "ResponsesText"]
 
@@ -65,7 +66,7 @@ class ResponsesText:
             self._compare_part(message.part, message, event)
 
     def item(self, index: int, raw: bytes, event: Frame) -> None:
-        """A whole message or reasoning item. Servers number its parts as they like: lanes are compared as a whole."""
+        """A whole message or reasoning item. Where a server numbers its parts in another way, only the whole lane is compared."""
         whole = decode(raw, Content, event)
         parts: dict[str, list[tuple[int, str]]] = {}
         for group in (whole.content, whole.summary):
@@ -74,14 +75,31 @@ class ResponsesText:
                 if lane is not None:
                     parts.setdefault(lane, []).append((position, _text_of(part, lane)))
         for lane, texts in parts.items():
-            seen = [part for (at, name, _), part in self._parts.items() if (at, name) == (index, lane)]
-            if any(seen):
-                if "".join(part.text for part in seen) != "".join(text for _, text in texts):
-                    self._differs(lane, index, event)
-                continue
-            for position, text in texts:
-                place = Place(output_index=index, content_index=position, summary_index=position)
-                self._compare(lane, place, text, event)
+            if self._agrees(index, lane, dict(texts)):
+                for position, text in texts:
+                    place = Place(output_index=index, content_index=position, summary_index=position)
+                    self._compare(lane, place, text, event)
+            elif self._joined(index, lane) != without_halves("".join(text for _, text in texts)):
+                self._differs(lane, index, event)
+
+    def _seen(self, index: int, lane: str) -> list[tuple[int, TextPart]]:
+        return [
+            (position, part)
+            for (at, name, position), part in self._parts.items()
+            if (at, name) == (index, lane) and part
+        ]
+
+    def _agrees(self, index: int, lane: str, texts: dict[int, str]) -> bool:
+        """Whether each part that came has its equal at the same place; parts that did not come can then be filled."""
+        return all(
+            position in texts and part.is_equal(texts[position]) for position, part in self._seen(index, lane)
+        )
+
+    def _joined(self, index: int, lane: str) -> str:
+        parts = [part for _, part in self._seen(index, lane)]
+        for part in parts:
+            part.close()
+        return "".join(part.text for part in parts)
 
     def _compare_part(self, raw: msgspec.Raw, place: Place, event: Frame) -> None:
         part = decode(raw, Part, event)
@@ -93,7 +111,7 @@ class ResponsesText:
         part, index = self._part(lane, place, event)
         if not part:
             self._add(lane, part, text, index, event.start)
-        elif part.text != text:
+        elif not part.is_equal(text):
             self._differs(lane, index, event)
 
     def _differs(self, lane: str, index: int, event: Frame) -> None:

@@ -63,7 +63,6 @@ class Item(msgspec.Struct):
     caller: Any = None
     environment: Any = None
 
-
     @property
     def is_whole(self) -> bool:
         """Whether its status confirms the item. A call made by a program stays in progress until its result is there."""
@@ -115,9 +114,7 @@ def usage_of(raw: Any) -> Usage:
     )
 
 
-def why(
-    status: Status, shot: Snapshot, kind: str, event: Frame
-) -> tuple[str | None, ErrorInfo | None]:
+def why(status: Status, shot: Snapshot, kind: str, event: Frame) -> tuple[str | None, ErrorInfo | None]:
     """The wire's word for the end, and the provider's error where there is one."""
     if status == "incomplete":
         details = shot.incomplete_details

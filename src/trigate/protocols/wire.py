@@ -9,6 +9,7 @@ Rules
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeVar, get_type_hints
 
 import msgspec
@@ -18,7 +19,7 @@ from trigate.errors import DecodeError, LimitError, StructureError
 from trigate.framing import Frame
 from trigate.response import ErrorInfo
 
-__all__ = ["as_json_text", "decode", "error_info", "fields_of"]
+__all__ = ["as_json_text", "decode", "error_info", "fields_of", "members_of"]
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
@@ -45,7 +46,9 @@ def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
 
 def _wrong_shape(what: str, event: Frame) -> StructureError:
     return StructureError(
-        f"the event at byte {event.start} has an unexpected member: {what}", code="wrong_shape", offset=event.start
+        f"the event at byte {event.start} has an unexpected member: {what}",
+        code="wrong_shape",
+        offset=event.start,
     )
 
 
@@ -59,6 +62,12 @@ def _too_deep(event: Frame) -> LimitError:
 
 
 def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
+    if not data:
+        raise StructureError(
+            f"the event at byte {event.start} lacks the member that it is about",
+            code="missing_member",
+            offset=event.start,
+        )
     tracker = JSONTracker(max_depth=2**31)
     tracker.feed(data)
     if tracker.finish() != "closed":
@@ -66,11 +75,10 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
         raise DecodeError(
             f"the data of the event at byte {event.start} is not JSON from its byte {at} on",
             code="invalid_json",
-            offset=(event.data_start or 0) + at,
+            offset=_offset(data, at, event),
         )
     try:
-        value = json.loads(data)
-        return _build(value, shape)
+        return _build(data.decode(), shape)
     except msgspec.ValidationError as error:
         raise _wrong_shape(str(error), event) from None
     except RecursionError:
@@ -79,21 +87,95 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
         raise _wrong_shape(why, event) from None
 
 
-def _build(value: Any, shape: type[_T]) -> _T:
-    """msgspec.convert, with members of type Raw written out again."""
-    if not isinstance(value, dict):
-        raise msgspec.ValidationError(f"Expected `object`, got `{type(value).__name__}`")
-    hints = get_type_hints(shape)
-    raw = {name for name, hint in hints.items() if hint is msgspec.Raw}
-    made = msgspec.convert({name: member for name, member in value.items() if name not in raw}, shape)
-    for name in raw & value.keys():
-        setattr(made, name, msgspec.Raw(json.dumps(value[name]).encode()))
+def _offset(data: bytes, at: int, event: Frame) -> int | None:
+    """Where byte `at` of the event's stripped data stands in the stream: the event itself, if its data came in lines."""
+    whole = event.data_bytes
+    at += len(whole) - len(whole.lstrip())
+    if event.data_start is None or b"\n" in whole[:at]:
+        return event.start
+    return event.data_start + at
+
+
+def _build(text: str, shape: type[_T]) -> _T:
+    """What msgspec would make of a valid JSON text, halves of surrogate pairs included."""
+    spans = _member_spans(text)
+    plain: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
+    for name, hint in get_type_hints(shape).items():
+        span = spans.get(name)
+        if span is None:
+            continue
+        if hint is msgspec.Raw:
+            raw[name] = msgspec.Raw(span.encode())
+        elif hint == list[msgspec.Raw] | None and span != "null":
+            raw[name] = [msgspec.Raw(element.encode()) for element in _element_spans(span)]
+        else:
+            plain[name] = json.loads(span)
+    made = msgspec.convert(plain, shape)
+    for name, value in raw.items():
+        setattr(made, name, value)
     return made
 
 
-def fields_of(raw: msgspec.Raw | bytes) -> Any:
+# Only for where a value ends: numbers are not converted, for a huge one would be refused.
+_READER = json.JSONDecoder(parse_int=str, parse_float=str)
+_WHITE = re.compile(r"[ \t\n\r]*")
+
+
+def _skip(text: str, position: int) -> int:
+    match = _WHITE.match(text, position)
+    return match.end() if match else position
+
+
+def _member_spans(text: str) -> dict[str, str]:
+    """The members of a valid JSON object, each value as the text that it is."""
+    position = _skip(text, 0)
+    if text[position] != "{":
+        raise msgspec.ValidationError("Expected `object`")
+    spans: dict[str, str] = {}
+    position = _skip(text, position + 1)
+    while text[position] != "}":
+        name, position = _READER.raw_decode(text, position)
+        start = _skip(text, _skip(text, position) + 1)
+        _, end = _READER.raw_decode(text, start)
+        spans[name] = text[start:end]
+        position = _skip(text, end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+    return spans
+
+
+def _element_spans(text: str) -> list[str]:
+    """The elements of a valid JSON array, likewise."""
+    if text[0] != "[":
+        raise msgspec.ValidationError("Expected `array`")
+    spans: list[str] = []
+    position = _skip(text, 1)
+    while text[position] != "]":
+        _, end = _READER.raw_decode(text, position)
+        spans.append(text[position:end])
+        position = _skip(text, end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+    return spans
+
+
+def members_of(raw: bytes, event: Frame) -> dict[str, bytes]:
+    """The members of a JSON object that `decode` accepted, each value as the bytes that came."""
+    try:
+        return {name: span.encode() for name, span in _member_spans(raw.decode()).items()}
+    except RecursionError:
+        raise _too_deep(event) from None
+
+
+def fields_of(raw: bytes, event: Frame) -> Any:
     """A part of an event as plain Python values, halves of surrogate pairs included."""
-    return json.loads(bytes(raw)) if raw else None
+    try:
+        return json.loads(raw) if raw else None
+    except RecursionError:
+        raise _too_deep(event) from None
+    except ValueError as error:
+        raise _wrong_shape(str(error), event) from None
 
 
 def as_json_text(raw: msgspec.Raw) -> tuple[str | None, bool]:

@@ -1,0 +1,69 @@
+"""How a Messages turn goes back to the provider: the assistant's message, and the results of its calls.
+
+Source: docs/protocols/anthropic-messages.md, "Answers".
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trigate.calls import ToolCall
+
+if TYPE_CHECKING:
+    from trigate.response import Response
+
+__all__ = ["RESENT", "to_message", "tool_result_message"]
+
+#: After these the provider wants its own content back, unaltered, to go on from there.
+RESENT = ("pause_turn", "compaction")
+
+
+def to_message(response: Response) -> dict[str, Any]:
+    """The assistant's message. A tool_use that nothing may answer is left out, for the provider refuses it."""
+    answerable = {call.call_id for call in response.released}
+    is_resent = response.status == "incomplete" and response.reason in RESENT
+    content = [json.loads(raw) for raw in response.echo]
+    if not is_resent:
+        is_completed = response.status == "completed"
+        content = [
+            block
+            for block in content
+            if block.get("type") != "tool_use" or (is_completed and block.get("id") in answerable)
+        ]
+    return {"role": "assistant", "content": content}
+
+
+def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
+    """The user's message with one result. Several results of one turn belong into one such message, before any text."""
+    if call.call_id is None:
+        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
+    answer: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.call_id, "content": _content(content)}
+    if is_error:
+        answer["is_error"] = True
+    toolset = _toolset(response, call)
+    if toolset is not None:
+        answer["toolset_name"] = toolset
+    return {"role": "user", "content": [answer]}
+
+
+def _content(content: Any) -> str | list[Any]:
+    """Text and lists of content blocks as they are, other JSON values as text."""
+    if isinstance(content, str) or (content and isinstance(content, list) and all(map(_is_block, content))):
+        return content
+    if isinstance(content, (bytes, bytearray)):
+        raise TypeError("content must be text or JSON values, not bytes: decode it first")
+    return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _toolset(response: Response, call: ToolCall) -> Any:
+    """A call out of a toolset names it, and the answer must repeat that."""
+    for raw in response.echo:
+        block = json.loads(raw)
+        if block.get("type") == "tool_use" and block.get("id") == call.call_id:
+            return block.get("toolset_name")
+    return None

@@ -1,0 +1,232 @@
+"""The content blocks of a Messages turn: what each gathers, and its JSON when it is whole.
+
+Rules
+ - The index routes. An index may be used again by another block only when the old one takes no more arguments.
+ - A block goes back to the provider as it came: its start's members, with what the deltas added. Signatures and
+   redacted thinking are never touched, and the `input` of a tool is its own text, digit by digit.
+ - What is not whole does not go back: open blocks (but for text), thinking without a signature, void calls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from trigate._core import JSONTracker
+from trigate.calls import ToolCall
+from trigate.framing import Frame
+from trigate.protocols.anthropic_wire import FirstText, ToolUse, text_of
+from trigate.protocols.wire import as_json_text, decode, members_of
+from trigate.response import ServerCall
+from trigate.turn import TextPart, Turn
+from trigate.validate import decode_object
+
+__all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks"]
+
+_EMPTY = re.compile(r"[ \t\r\n]*(\{[ \t\r\n]*\}[ \t\r\n]*)?")
+
+#: The tools that the provider runs itself: their arguments stream like those of the client's.
+SERVER_TOOLS = ("server_tool_use", "mcp_tool_use")
+#: The blocks that are not shown as server calls.
+PLAIN = ("text", "thinking", "redacted_thinking", "tool_use")
+#: Blocks whose type does not end in "_tool_result", which every result of a server tool does.
+KNOWN = (*PLAIN, *SERVER_TOOLS, "container_upload", "mcp_tool_listing", "compaction", "fallback")
+#: Each delta type, with the blocks that it fits.
+FITS: dict[str, tuple[str, ...]] = {
+    "text_delta": ("text",),
+    "citations_delta": ("text",),
+    "input_json_delta": ("tool_use", *SERVER_TOOLS),
+    "thinking_delta": ("thinking",),
+    "signature_delta": ("thinking",),
+    "compaction_delta": ("compaction",),
+}
+
+
+class Block:
+    """One content block: where it stands, what it is, and what came for it.
+
+    members: those of its start, each value as the bytes that came. pieces: what deltas added to a member.
+    """
+
+    __slots__ = (
+        "call",
+        "citations",
+        "index",
+        "is_altered",
+        "is_cut",
+        "is_stopped",
+        "members",
+        "part",
+        "pieces",
+        "start_input",
+        "type",
+    )
+
+    def __init__(self, index: int, block_type: str, members: dict[str, bytes]) -> None:
+        self.index = index
+        self.type = block_type
+        self.members = members
+        self.call: ToolCall | None = None
+        self.part: TextPart | None = None
+        self.pieces: dict[str, list[str]] = {}
+        self.citations: list[bytes] = []
+        self.start_input: str | None = None  # the text of the start's `input`, None for an empty one
+        self.is_stopped = False
+        self.is_cut = False  # the message stopped inside it
+        self.is_altered = False  # a delta came that only its unknown type explains
+
+    @property
+    def is_known(self) -> bool:
+        return self.type in KNOWN or self.type.endswith("_tool_result")
+
+    @property
+    def takes_arguments(self) -> bool:
+        return not self.is_stopped and self.type in FITS["input_json_delta"]
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether a delta added anything."""
+        return bool(self.pieces or self.citations or self.part or (self.call is not None and self.call.arguments))
+
+    def gather(self, member: str, piece: str) -> None:
+        self.pieces.setdefault(member, []).append(piece)
+
+    def _gathered(self, member: str) -> str:
+        return "".join(self.pieces.get(member, ()))
+
+    def as_server_call(self) -> ServerCall:
+        """For display: an input that is no JSON stands there as a string."""
+        members = self._whole_members()
+        if self.type in SERVER_TOOLS:
+            text = self._whole_input()
+            members["input"] = (text if _is_object(text) else json.dumps(text)).encode()
+        return ServerCall(
+            type=self.type,
+            id=_word(members, "id") or _word(members, "tool_use_id"),
+            name=_word(members, "name"),
+            status=None,
+            raw=_object(members).decode(),
+        )
+
+    def to_json(self) -> bytes | None:
+        """The block as the provider wants it back; None if it must not go back."""
+        members = self._whole_members()
+        if self.type == "text":
+            return _object(members) if self.part else None
+        if not self.is_stopped or self.is_cut or self.is_altered:
+            return None
+        if self.call is not None:
+            if self.call.state not in ("done", "released"):
+                return None
+            members["input"] = _object_text(self.call.arguments).encode()
+        elif self.type in SERVER_TOOLS:
+            if not _is_object(self._whole_input()):
+                return None
+            members["input"] = self._whole_input().encode()
+        elif self.type == "thinking" and not _word(members, "signature"):
+            return None
+        return _object(members)
+
+    def _whole_input(self) -> str:
+        return self._gathered("input") or self.start_input or "{}"
+
+    def _whole_members(self) -> dict[str, bytes]:
+        """The start's members with what the deltas added."""
+        members = dict(self.members)
+        if self.part is not None:
+            members[self.type] = json.dumps(self.part.text).encode()
+        if self.citations:
+            before = members.get("citations", b"").strip(b"[] \t\r\n") if _is_list(members) else b""
+            members["citations"] = b"[" + b", ".join([before, *self.citations] if before else self.citations) + b"]"
+        for member in self.pieces:
+            members[member] = json.dumps(self._gathered(member)).encode()
+        return members
+
+
+class Blocks:
+    """The blocks of one message, by index and in the order in which they began."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._by_index: dict[int, Block] = {}
+        self.all: list[Block] = []
+
+    def at(self, index: int) -> Block | None:
+        """The newest block of that index."""
+        return self._by_index.get(index)
+
+    def open_implied(self, index: int, block_type: str, event: Frame) -> Block:
+        """A block of text or thinking that had no start."""
+        raw = json.dumps({"type": block_type, block_type: ""}).encode()
+        return self.open(index, block_type, raw, event)
+
+    def open(self, index: int, block_type: str, raw: bytes, event: Frame) -> Block:
+        """A new block. The caller has seen to it that the index is free, or may be used again."""
+        turn = self._turn
+        if index not in self._by_index and index != max(self._by_index, default=-1) + 1:
+            turn.anomaly("index_gap", event.start, f"block {index} follows {max(self._by_index, default=None)}")
+        block = Block(index, block_type, members_of(raw, event))
+        self._by_index[index] = block
+        self.all.append(block)
+        turn.keep(len(raw), event.start)
+        if block.type in FITS["input_json_delta"]:
+            self._begin_tool(block, raw, event)
+        elif block.type in ("text", "thinking"):
+            block.part = turn.open_text() if block.type == "text" else turn.open_reasoning()
+            add = turn.add_text if block.type == "text" else turn.add_reasoning
+            first = getattr(decode(raw, FirstText, event), block.type)
+            add(block.part, text_of(first, block.type, event), index, event.start)
+        elif not block.is_known:
+            turn.unknown(f"block type {block.type!r}", event.start)
+        return block
+
+    def _begin_tool(self, block: Block, raw: bytes, event: Frame) -> None:
+        turn = self._turn
+        tool = decode(raw, ToolUse, event)
+        text, is_string = as_json_text(tool.input)
+        if is_string and text:
+            turn.anomaly("input_not_object", event.start, f"block {block.index} has its input as a string")
+        block.start_input = None if text is None or _EMPTY.fullmatch(text) else text
+        if block.type != "tool_use":
+            return
+        block.call = turn.open_call((block.index,), index=block.index, kind="function", offset=event.start)
+        if not turn.is_ended:
+            turn.identify(block.call, tool.id, tool.name, event.start)
+            turn.announce(block.call)
+
+    def to_echo(self) -> tuple[bytes, ...]:
+        """The content that goes back, in the order of the wire's positions."""
+        ordered = sorted(self.all, key=lambda block: block.index)
+        return tuple(text for block in ordered if (text := block.to_json()) is not None)
+
+
+def _word(members: dict[str, bytes], name: str) -> str | None:
+    """A member that is a string, and not an empty one."""
+    value = members.get(name, b"")
+    return (json.loads(value) or None) if value[:1] == b'"' else None
+
+
+def _is_list(members: dict[str, bytes]) -> bool:
+    return members.get("citations", b"")[:1] == b"["
+
+
+def _object(members: dict[str, bytes]) -> bytes:
+    """The object of these members: their values stay as they are, so no number is converted."""
+    return b"{" + b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items()) + b"}"
+
+
+def _is_object(text: str) -> bool:
+    """Whether this is the text of a JSON object."""
+    if text.lstrip(" \t\r\n")[:1] != "{":
+        return False
+    tracker = JSONTracker()
+    try:
+        tracker.feed(text)
+    except UnicodeEncodeError:
+        return False
+    return tracker.finish() == "closed"
+
+
+def _object_text(text: str) -> str:
+    """The text of a call that is done, as JSON: it may be empty, or no JSON by a leniency that the caller chose."""
+    return text if _is_object(text) else json.dumps(decode_object(text))

@@ -1,0 +1,482 @@
+"""Anthropic Messages and its compatible servers: docs/protocols/anthropic-messages.md.
+
+Rules
+ - The block index routes; `type` inside the JSON is the authority, the event's name a check. Results go back by
+   the block's id.
+ - content_block_stop closes the arguments and proves no more: a reply that a limit cut closes its last block, too.
+   A closed call is proven when generation goes on behind it, and may run when the message stopped for tool_use.
+ - No copy of the arguments is ever repeated, so what does not fit where it came is never dropped in silence: a piece
+   of arguments that belongs to no open tool is a contradiction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+
+from trigate._core import Leftover
+from trigate.calls import ToolCall
+from trigate.errors import StructureError
+from trigate.framing import Frame, Framing
+from trigate.protocols import anthropic_answers
+from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks
+from trigate.protocols.anthropic_wire import (
+    BlockEvent,
+    BlockHead,
+    BlockStart,
+    Completion,
+    Delta,
+    DeltaEvent,
+    Head,
+    Message,
+    MessageChange,
+    MessageDelta,
+    MessageStart,
+    UnknownEvent,
+    text_of,
+    usage_of,
+)
+from trigate.protocols.profile import Profile
+from trigate.protocols.wire import decode, error_info, fields_of, members_of
+from trigate.response import ErrorInfo, Response
+from trigate.turn import Turn
+
+__all__ = ["AnthropicMessages"]
+
+PROFILE = Profile(
+    closes_arguments=("content_block_stop",),
+    completes_call=("the next content_block_start", "message_delta with stop_reason tool_use"),
+    asks_to_run=("tool_use",),
+    ends_well=("end_turn", "stop_sequence"),
+    ends_otherwise={
+        "max_tokens": "incomplete",
+        "model_context_window_exceeded": "incomplete",
+        "pause_turn": "incomplete",
+        "compaction": "incomplete",
+        "refusal": "incomplete",
+    },
+    unknown_end="failed",
+    terminal=("message_stop", "error"),
+    noise=("ping", "[DONE]"),
+)
+
+
+class AnthropicMessages:
+    """Reads the events of one message into a Turn."""
+
+    name: ClassVar[str] = "anthropic-messages"
+    framings: ClassVar[tuple[Framing, ...]] = ("sse",)
+    requires_call_id: ClassVar[bool] = True
+    profile: ClassVar[Profile] = PROFILE
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._blocks = Blocks(turn)
+        self._message: Message | None = None
+        self._stop_reason: str | None = None
+        self._has_stop_reason = False  # a message_delta gave one
+        self._was_cut = False  # one of them said that the reply is not whole
+        self._is_completion = False
+        self._has_begun = False
+        self._has_sentinel = False
+        self._has_fallback = False
+        self._usage: dict[str, Any] = {}
+
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return anthropic_answers.to_message(response)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return anthropic_answers.tool_result_message(response, call, content, is_error)
+
+    @staticmethod
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+        """Whether a first event belongs to this protocol (for `auto`)."""
+        kind = value.get("type")
+        return isinstance(kind, str) and kind in _HANDLERS
+
+    # -- one event ---------------------------------------------------------------------------------
+
+    def event(self, event: Frame) -> None:
+        data = event.data_bytes.strip()
+        if not data:
+            return
+        if data == b"[DONE]":
+            self._has_sentinel = True
+            return
+        if self._has_sentinel:
+            self._turn.anomaly("event_after_end", event.start, "after the sentinel [DONE]", once=True)
+            return
+        if event.event == "error" and data[:1] not in b"{[":
+            self._fail(event, data.decode())
+            return
+        head = decode(data, Head, event)
+        kind = head.type or ("" if event.event == "message" else event.event)
+        if kind == "ping":
+            return
+        if self._turn.is_ended:
+            self._turn.anomaly("event_after_end", event.start, f"{kind or 'an event'} after the end")
+        elif "error" in (kind, event.event) or (not kind and head.error):
+            # Whichever of the two says so: after an error nothing may run.
+            self._fail(event, fields_of(data, event))
+        else:
+            self._check_name(kind, event)
+            self._dispatch(kind, data, event)
+
+    def _fail(self, event: Frame, value: Any) -> None:
+        if self._turn.is_ended:
+            self._turn.anomaly("event_after_end", event.start, "error after the end")
+        else:
+            self.fail(error_info(value, event.start))
+
+    def fail(self, error: ErrorInfo) -> None:
+        """The provider gave up, in the stream or in the framing around it."""
+        self._close_message()
+        self._turn.end("failed", str(error.code), error=error, offset=error.offset)
+
+    def _check_name(self, kind: str, event: Frame) -> None:
+        if event.event == "message":
+            self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
+        elif event.event != kind:
+            self._turn.anomaly("event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True)
+
+    def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            self._unknown_event(kind, data, event)
+            return
+        if not self._has_begun and kind not in ("message_start", "completion"):
+            self._turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
+        self._has_begun = True
+        handler(self, data, event)
+
+    def _unknown_event(self, kind: str, data: bytes, event: Frame) -> None:
+        self._turn.unknown(f"event type {kind!r}", event.start)
+        self._turn.other(kind, event.data)
+        message = decode(data, UnknownEvent, event)
+        block = self._blocks.at(message.index) if isinstance(message.index, int) else None
+        if block is not None and message.delta is not None:
+            self._distrust(block, event, f"an event of type {kind!r} holds a delta for it")
+
+    def _distrust(self, block: Block, event: Frame, detail: str) -> None:
+        """Something that is not understood came for an open call: its text may lack a piece, so it must not run."""
+        if block.call is not None and block.takes_arguments:
+            self._turn.void_call(block.call, "unknown_type", event.start, detail)
+
+    # -- the message -------------------------------------------------------------------------------
+
+    def _message_start(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        message = decode(decode(data, MessageStart, event).message, Message, event)
+        old = self._message
+        if old is not None:
+            if message.id and message.id == old.id and message.content == old.content:
+                turn.anomaly("repeated_event", event.start, f"message {message.id} began twice")
+            else:
+                turn.conflict("response_restarted", event.start, f"message {old.id} became {message.id}")
+            return
+        self._message = message
+        turn.id = message.id or None
+        turn.model = message.model or None
+        for index, raw in enumerate(message.content or ()):
+            # A message that ran on without the model (a program's next call) comes whole.
+            block = self._open(index, bytes(raw), event)
+            if turn.is_ended:
+                return
+            self._stop(block, event)
+        if message.content:
+            self._stop_reason = message.stop_reason
+        self._count(message.usage)
+
+    def _message_delta(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        message = decode(data, MessageDelta, event)
+        change = decode(message.delta, MessageChange, event) if message.delta else MessageChange()
+        if change.stop_reason is not msgspec.UNSET:
+            self._take_stop_reason(change.stop_reason or None, event)
+        if change.stop_details or change.container or message.context_management or message.input_transformations:
+            turn.other("message_delta", event.data)
+        self._count(message.usage)
+
+    def _take_stop_reason(self, word: str | None, event: Frame) -> None:
+        """The last one counts. But a message that was cut, refused or paused does not become one that asks to run."""
+        turn = self._turn
+        if self._has_stop_reason and word != self._stop_reason:
+            detail = f"{self._stop_reason!r} became {word!r}"
+            if word in PROFILE.asks_to_run and self._was_cut:
+                turn.conflict("stop_reason_changed", event.start, detail)
+            else:
+                turn.anomaly("stop_reason_changed", event.start, detail)
+        self._stop_reason = word
+        if word is None:
+            return
+        self._has_stop_reason = True
+        self._was_cut = self._was_cut or PROFILE.status_of(word) != "completed"
+        for block in self._blocks.all:
+            if not block.is_stopped:
+                self._leave_open(block, event)
+        if word in PROFILE.asks_to_run and not self._has_fallback:
+            turn.prove_calls()
+
+    def _leave_open(self, block: Block, event: Frame) -> None:
+        """The message stopped inside this block: nothing may be added any more."""
+        block.is_stopped = block.is_cut = True
+        detail = f"block {block.index} ({block.type}) has no content_block_stop"
+        if block.call is not None:
+            self._turn.void_call(block.call, "incomplete", event.start, detail)
+        self._turn.anomaly("block_without_stop", event.start, detail)
+
+    def _count(self, usage: Any) -> None:
+        """Counts are cumulative: a later one replaces an earlier one, null says nothing."""
+        if isinstance(usage, dict):
+            self._usage = self._usage | {name: value for name, value in usage.items() if value is not None}
+            self._turn.count(usage_of(self._usage))
+
+    def _message_stop(self, data: bytes, event: Frame) -> None:  # noqa: ARG002 - it has no members
+        word = self._stop_reason
+        status = "failed" if word is None else PROFILE.status_of(word)
+        error: ErrorInfo | None = None
+        if word is None:
+            said = f"the message stopped without a stop_reason, in the event at byte {event.start}"
+            error = ErrorInfo("structure", "structure", "missing_stop_reason", said, event.start)
+        elif status == "failed":
+            error = ErrorInfo("provider", word, word, f"the message stopped for {word!r}, which is not known", event.start)
+        elif word in PROFILE.asks_to_run and all(block.call is None for block in self._blocks.all):
+            status = "failed"
+            said = f"the message stopped for {word!r}, but has no call, in the event at byte {event.start}"
+            error = ErrorInfo("structure", "structure", "missing_call", said, event.start)
+        if not self._blocks.all and usage_of(self._usage).output_tokens:
+            self._turn.anomaly("tokens_without_content", event.start, "tokens were counted, but nothing came")
+        self._close_message()
+        runs = word in PROFILE.asks_to_run
+        self._turn.end(status, word, error=error, offset=event.start, runs=runs)
+
+    def _close_message(self) -> None:
+        self._turn.echo = self._blocks.to_echo()
+
+    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without message_stop
+        """The input is over without a terminal event: what is whole can still be shown."""
+        self._close_message()
+
+    # -- blocks ------------------------------------------------------------------------------------
+
+    def _block_start(self, data: bytes, event: Frame) -> None:
+        message = decode(data, BlockStart, event)
+        raw = bytes(message.content_block)
+        old = self._blocks.at(message.index)
+        if old is not None and self._is_refused(old, raw, event):
+            return
+        if not self._has_stop_reason:
+            self._stop_reason = None  # message_start told it of what it held, not of what follows
+        self._open(message.index, raw, event)
+
+    def _is_refused(self, old: Block, raw: bytes, event: Frame) -> bool:
+        """Whether a second start at one index opens no block of its own."""
+        detail = f"index {old.index} is used again"
+        is_equal = members_of(raw, event) == old.members
+        if is_equal and not old.is_stopped and not old.has_pieces:
+            self._turn.anomaly("repeated_event", event.start, f"block {old.index} began twice")
+            return True
+        if old.takes_arguments:
+            # What follows could belong to either.
+            self._turn.conflict("index_reused", event.start, detail, *([old.call] if old.call else []))
+            return True
+        self._turn.anomaly("index_reused", event.start, detail)
+        return False
+
+    def _open(self, index: int, raw: bytes, event: Frame) -> Block:
+        turn = self._turn
+        block_type = decode(raw, BlockHead, event).type
+        if block_type == "fallback":
+            self._has_fallback = True  # another model goes on: that proves nothing about what came before
+        elif not self._has_fallback:
+            turn.prove_calls()
+        block = self._blocks.open(index, block_type, raw, event)
+        if self._has_stop_reason:
+            detail = f"block {index} ({block.type}) begins after the stop_reason"
+            if block.call is not None:
+                turn.conflict("block_after_stop_reason", event.start, detail, block.call)
+            else:
+                turn.anomaly("block_after_stop_reason", event.start, detail)
+        return block
+
+    def _block_delta(self, data: bytes, event: Frame) -> None:
+        message = decode(data, DeltaEvent, event)
+        delta = decode(message.delta, Delta, event)
+        block = self._blocks.at(message.index) or self._implied(message.index, delta, event)
+        if block is None:
+            return
+        if not block.is_known or delta.type not in FITS:
+            self._unknown_delta(block, delta.type, event)
+        elif block.type not in FITS[delta.type]:
+            self._misplaced(block, delta, event)
+        elif delta.type == "input_json_delta":
+            self._arguments(block, delta, event)
+        else:
+            if block.is_stopped:
+                self._turn.anomaly("delta_after_done", event.start, f"block {block.index} ({block.type})", once=True)
+            self._add(block, delta, event)
+
+    def _implied(self, index: int, delta: Delta, event: Frame) -> Block | None:
+        """A delta without a start. Text opens its block; arguments that nobody can name are a contradiction."""
+        detail = f"{delta.type} for index {index}"
+        self._turn.anomaly("delta_without_start", event.start, detail, once=True)
+        if delta.type in ("text_delta", "thinking_delta"):
+            block_type = FITS[delta.type][0]
+            return self._blocks.open_implied(index, block_type, event)
+        if delta.type not in FITS:
+            self._turn.unknown(f"delta type {delta.type!r}", event.start)
+            self._turn.other("content_block_delta", event.data)
+        elif delta.type == "input_json_delta" and _partial_json(delta, event):
+            self._turn.conflict("orphan_arguments", event.start, f"arguments for index {index}, which never began")
+        return None
+
+    def _unknown_delta(self, block: Block, delta_type: str, event: Frame) -> None:
+        if delta_type not in FITS:
+            self._turn.unknown(f"delta type {delta_type!r}", event.start)
+            self._distrust(block, event, f"a delta of type {delta_type!r} came for it")
+        if not block.is_known:
+            block.is_altered = True
+        self._turn.other("content_block_delta", event.data)
+
+    def _misplaced(self, block: Block, delta: Delta, event: Frame) -> None:
+        """A delta that does not fit its block. LiteLLM sends empty ones; any other may be missing elsewhere."""
+        detail = f"{delta.type} for block {block.index} ({block.type})"
+        if block.call is not None and not delta.is_empty:
+            self._turn.conflict("misplaced_delta", event.start, detail, block.call)
+        elif delta.type == "input_json_delta" and _partial_json(delta, event):
+            self._turn.conflict("misplaced_delta", event.start, detail)
+        else:
+            self._turn.anomaly("misplaced_delta", event.start, detail, once=True)
+
+    def _arguments(self, block: Block, delta: Delta, event: Frame) -> None:
+        turn = self._turn
+        piece = _partial_json(delta, event)
+        if not piece:
+            return
+        if block.is_stopped:
+            detail = f"arguments of block {block.index} ({block.type}) go on after their end"
+            turn.conflict("delta_after_done", event.start, detail, *([block.call] if block.call else []))
+        elif block.call is not None:
+            turn.add_arguments(block.call, piece, event.start)
+        elif turn.keep(len(piece), event.start):
+            block.gather("input", piece)
+
+    def _add(self, block: Block, delta: Delta, event: Frame) -> None:
+        """Everything but arguments."""
+        turn = self._turn
+        offset = event.start
+        if delta.type in ("text_delta", "thinking_delta"):
+            assert block.part is not None
+            piece = text_of(getattr(delta, block.type), block.type, event)
+            add = turn.add_text if block.type == "text" else turn.add_reasoning
+            add(block.part, piece, block.index, offset)
+        elif delta.type == "citations_delta":
+            citation = bytes(delta.citation)
+            if citation not in (b"", b"null") and turn.keep(len(citation), offset):
+                block.citations.append(citation)
+                turn.other("citations_delta", event.data)
+        else:
+            members = ("signature",) if delta.type == "signature_delta" else ("content", "encrypted_content")
+            for member in members:
+                piece = text_of(getattr(delta, member), member, event)
+                if piece and turn.keep(len(piece), offset):
+                    block.gather(member, piece)
+
+    def _block_stop(self, data: bytes, event: Frame) -> None:
+        index = decode(data, BlockEvent, event).index
+        block = self._blocks.at(index)
+        if block is None:
+            self._turn.anomaly("stop_without_start", event.start, f"index {index} never began")
+        elif block.is_stopped:
+            why = "was given up at the stop_reason" if block.is_cut else "was stopped before"
+            self._turn.anomaly("repeated_stop", event.start, f"block {index} {why}")
+        else:
+            self._stop(block, event)
+
+    def _stop(self, block: Block, event: Frame) -> None:
+        block.is_stopped = True
+        if block.call is not None:
+            self._close_call(block, block.call, event)
+        elif block.type not in PLAIN:
+            shown = block.as_server_call()
+            if block.is_known:
+                self._turn.server_call(shown)
+            self._turn.other(block.type, shown.raw)
+
+    def _close_call(self, block: Block, call: ToolCall, event: Frame) -> None:
+        """The arguments are the pieces; without any, the `input` of the start, which else is a stand-in.
+
+        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of the two is
+        meant: neither may run.
+        """
+        turn = self._turn
+        told = block.start_input
+        if told is not None and not call.arguments.strip():
+            turn.add_arguments(call, told, event.start)
+        elif told is not None and _differs(told, call.arguments):
+            detail = f"the start of block {block.index} has another input than its deltas"
+            turn.conflict("arguments_differ", event.start, detail, call)
+        turn.close_call(call, event.start, is_proven=False)
+
+    # -- text completions --------------------------------------------------------------------------
+
+    def _completion(self, data: bytes, event: Frame) -> None:
+        """An event of the older text completions: text alone, and the last one says why it stopped."""
+        if self._message is not None or (self._blocks.all and not self._is_completion):
+            self._unknown_event("completion", data, event)
+            return
+        self._is_completion = True
+        turn = self._turn
+        message = decode(data, Completion, event)
+        turn.id = turn.id or message.id or None
+        turn.model = turn.model or message.model or None
+        delta = Delta(type="text_delta", text=message.completion)
+        block = self._blocks.at(0) or self._blocks.open_implied(0, "text", event)
+        self._add(block, delta, event)
+        if message.stop_reason:
+            self._stop_reason = message.stop_reason
+            self._message_stop(data, event)
+
+
+
+
+def _partial_json(delta: Delta, event: Frame) -> str:
+    """The piece of an input_json_delta: null is an empty one, but if it is missing, text was lost."""
+    if delta.partial_json is msgspec.UNSET:
+        raise StructureError(
+            f"the input_json_delta in the event at byte {event.start} has no partial_json",
+            code="missing_member",
+            offset=event.start,
+        )
+    return text_of(delta.partial_json, "partial_json", event)
+
+
+def _differs(told: str, joined: str) -> bool:
+    """Whether two argument texts are different objects. Whether `joined` is one at all is judged elsewhere."""
+    try:
+        meant = json.loads(joined)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    try:
+        return json.dumps(json.loads(told), sort_keys=True) != json.dumps(meant, sort_keys=True)
+    except (ValueError, RecursionError):
+        return True
+
+
+_Handler = Callable[[AnthropicMessages, bytes, Frame], None]
+_HANDLERS: dict[str, _Handler] = {
+    "message_start": AnthropicMessages._message_start,
+    "content_block_start": AnthropicMessages._block_start,
+    "content_block_delta": AnthropicMessages._block_delta,
+    "content_block_stop": AnthropicMessages._block_stop,
+    "message_delta": AnthropicMessages._message_delta,
+    "message_stop": AnthropicMessages._message_stop,
+    "completion": AnthropicMessages._completion,
+}

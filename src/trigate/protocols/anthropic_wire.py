@@ -1,0 +1,152 @@
+"""The JSON of Messages events, as far as it matters here: shapes for decoding, texts, and usage.
+
+Source: docs/protocols/anthropic-messages.md. Members that are not named here are ignored; those whose type
+matters only in some cases are read as anything, and checked where they are used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trigate.errors import StructureError
+from trigate.framing import Frame
+from trigate.response import Usage
+
+__all__ = [
+    "BlockEvent",
+    "BlockHead",
+    "BlockStart",
+    "Completion",
+    "Delta",
+    "DeltaEvent",
+    "FirstText",
+    "Head",
+    "Message",
+    "MessageChange",
+    "MessageDelta",
+    "MessageStart",
+    "ToolUse",
+    "UnknownEvent",
+    "text_of",
+    "usage_of",
+]
+
+
+class Head(msgspec.Struct):
+    type: str | None = None
+    error: Any = None
+
+
+class MessageStart(msgspec.Struct):
+    message: msgspec.Raw = msgspec.Raw()
+
+
+class Message(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    content: list[msgspec.Raw] | None = None
+    stop_reason: str | None = None
+    usage: Any = None
+
+
+class BlockEvent(msgspec.Struct):
+    index: int
+
+
+class BlockStart(msgspec.Struct):
+    index: int
+    content_block: msgspec.Raw = msgspec.Raw()
+
+
+class BlockHead(msgspec.Struct):
+    type: str = ""
+
+
+class FirstText(msgspec.Struct):
+    text: Any = None
+    thinking: Any = None
+
+
+class ToolUse(msgspec.Struct):
+    id: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = msgspec.Raw()
+
+
+class DeltaEvent(msgspec.Struct):
+    index: int
+    delta: msgspec.Raw = msgspec.Raw()
+
+
+class Delta(msgspec.Struct):
+    type: str = ""
+    text: Any = None
+    partial_json: Any = msgspec.UNSET
+    thinking: Any = None
+    signature: Any = None
+    citation: msgspec.Raw = msgspec.Raw()
+    content: Any = None
+    encrypted_content: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it adds nothing."""
+        texts = (self.text, self.thinking, self.signature, self.content, self.encrypted_content)
+        return not any(texts) and self.partial_json in ("", None, msgspec.UNSET) and not bytes(self.citation)
+
+
+class MessageDelta(msgspec.Struct):
+    delta: msgspec.Raw = msgspec.Raw()
+    usage: Any = None
+    context_management: Any = None
+    input_transformations: Any = None
+
+
+class MessageChange(msgspec.Struct):
+    stop_reason: str | msgspec.UnsetType | None = msgspec.UNSET
+    stop_details: Any = None
+    container: Any = None
+
+
+class UnknownEvent(msgspec.Struct):
+    index: Any = None
+    delta: Any = None
+
+
+class Completion(msgspec.Struct):
+    """An event of the older text completions."""
+
+    id: str | None = None
+    model: str | None = None
+    completion: Any = None
+    stop_reason: str | None = None
+
+
+def text_of(value: Any, member: str, event: Frame) -> str:
+    """A text member: "" where it is null or absent. StructureError (wrong_shape) if it is anything but a string."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise StructureError(
+        f"the event at byte {event.start} has an unexpected member: "
+        f"{member} is a {type(value).__name__}, expected a string",
+        code="wrong_shape",
+        offset=event.start,
+    )
+
+
+def usage_of(raw: dict[str, Any]) -> Usage:
+    """The counts of all usage objects so far, merged. input_tokens leaves out what came from a cache, as the wire does."""
+
+    def number(source: Any, name: str) -> int | None:
+        value = source.get(name) if isinstance(source, dict) else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    return Usage(
+        input_tokens=number(raw, "input_tokens"),
+        output_tokens=number(raw, "output_tokens"),
+        cached_tokens=number(raw, "cache_read_input_tokens"),
+        reasoning_tokens=number(raw.get("output_tokens_details"), "thinking_tokens"),
+        raw=raw,
+    )

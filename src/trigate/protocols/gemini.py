@@ -1,0 +1,367 @@
+"""Google Gemini, streamGenerateContent: docs/protocols/gemini.md.
+
+Rules
+ - A chunk's parts are increments in order of arrival; nothing on the wire numbers them.
+ - A functionCall part is whole unless it says willContinue. It may run when the response ended with STOP.
+ - A finishReason is provisional: old models send one with every chunk. The last one counts, and the response
+   ends where the input ends, at the border of an event (or at the closing bracket).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import msgspec
+
+from trigate._core import Leftover
+from trigate.errors import StructureError
+from trigate.framing import Frame, Framing
+from trigate.protocols import gemini_answers
+from trigate.protocols.gemini_calls import CandidateCalls
+from trigate.protocols.gemini_wire import (
+    Candidate,
+    Chunk,
+    Content,
+    Feedback,
+    Part,
+    is_given,
+    usage_of,
+)
+from trigate.protocols.profile import Profile
+from trigate.protocols.wire import decode, error_info, fields_of
+from trigate.response import ErrorInfo, ServerCall, Status
+from trigate.strays import Strays
+from trigate.turn import TextPart, Turn
+
+__all__ = ["Gemini"]
+
+BLOCKED = "promptFeedback.blockReason"
+PROFILE = Profile(
+    closes_arguments=(
+        "the functionCall part",
+        "streamed: an empty functionCall, or one without willContinue",
+    ),
+    completes_call=("the same part",),
+    asks_to_run=("STOP",),
+    ends_well=(),
+    ends_otherwise={
+        "MAX_TOKENS": "incomplete",
+        gemini_answers.CONTINUES: "incomplete",
+        BLOCKED: "incomplete",
+        "SAFETY": "incomplete",
+        "RECITATION": "incomplete",
+        "BLOCKLIST": "incomplete",
+        "PROHIBITED_CONTENT": "incomplete",
+        "SPII": "incomplete",
+        "MODEL_ARMOR": "incomplete",
+        "LANGUAGE": "incomplete",
+        "IMAGE_SAFETY": "incomplete",
+        "IMAGE_PROHIBITED_CONTENT": "incomplete",
+        "IMAGE_OTHER": "incomplete",
+        "IMAGE_RECITATION": "incomplete",
+        "NO_IMAGE": "incomplete",
+        "ESCALATION": "incomplete",
+        "PUP_LIMITED_DISABLED": "incomplete",
+        "MALFORMED_FUNCTION_CALL": "failed",
+        "UNEXPECTED_TOOL_CALL": "failed",
+        "TOO_MANY_TOOL_CALLS": "failed",
+        "MISSING_THOUGHT_SIGNATURE": "failed",
+        "MALFORMED_RESPONSE": "failed",
+        "OTHER": "failed",
+        "FINISH_REASON_UNSPECIFIED": "failed",
+    },
+    unknown_end="failed",
+    terminal=("the end of the input after a finishReason or a blockReason", "error"),
+    noise=("chunks that hold only usage or versions", "[DONE]"),
+)
+#: Every word with this prefix is a policy stop, also those that are not known yet.
+_IMAGE_STOP = "IMAGE_"
+#: Google allows 8; each costs memory.
+_MAX_CANDIDATES = 128
+_UNSPECIFIED = "FINISH_REASON_UNSPECIFIED"
+_SERVER_RUN = ("toolCall", "toolResponse", "executableCode", "codeExecutionResult")
+_OTHER_PARTS = ("inlineData", "fileData", "functionResponse")
+
+
+class _Candidate:
+    """One answer: its parts as they came, its texts and calls, and the last finishReason."""
+
+    __slots__ = (
+        "calls",
+        "finish",
+        "has_content",
+        "index",
+        "message",
+        "offset",
+        "parts",
+        "reasoning",
+        "text",
+        "was_cut",
+    )
+
+    def __init__(self, turn: Turn, index: int) -> None:
+        self.index = index
+        self.calls = CandidateCalls(turn, index)
+        self.parts: list[bytes] = []
+        self.text: TextPart | None = None
+        self.reasoning: TextPart | None = None
+        self.has_content = False
+        self.finish: str | None = None
+        self.message: str | None = None
+        self.offset: int | None = None
+        self.was_cut = False  # an earlier finishReason was not a good one
+
+
+class Gemini:
+    """Reads the chunks of one response into a Turn."""
+
+    name: ClassVar[str] = "gemini"
+    framings: ClassVar[tuple[Framing, ...]] = ("sse", "json-array")
+    requires_call_id: ClassVar[bool] = False
+    profile: ClassVar[Profile] = PROFILE
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._candidates: dict[int, _Candidate] = {}
+        self._blocked: tuple[str, int | None] | None = None
+        self._has_sentinel = False
+
+    to_message = staticmethod(gemini_answers.to_message)
+    tool_result_message = staticmethod(gemini_answers.tool_result_message)
+
+    @staticmethod
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+        """Whether a first event belongs to this protocol (for `auto`)."""
+        if "type" in value or "choices" in value:
+            return False
+        has_version = "modelVersion" in value or "responseId" in value
+        return (
+            isinstance(value.get("candidates"), list)
+            or isinstance(value.get("promptFeedback"), dict)
+            or (has_version and isinstance(value.get("usageMetadata"), dict))
+        )
+
+    # -- one chunk ---------------------------------------------------------------------------------
+
+    def event(self, event: Frame) -> None:
+        turn = self._turn
+        if turn.strays is None:
+            turn.strays = Strays(event.start or 0, turn.options.limits.max_event_bytes)
+        data = event.data_bytes.strip()
+        if not data:
+            return
+        if data == b"[DONE]":
+            self._has_sentinel = True
+            return
+        if self._has_sentinel or turn.is_ended:
+            detail = "after the sentinel [DONE]" if self._has_sentinel else "after the error"
+            turn.anomaly("event_after_end", event.start, detail, once=True)
+            return
+        if event.event == "error" and data[:1] not in b"{[":
+            self._fail(data.decode(), event.start)
+            return
+        chunk = decode(data, Chunk, event)
+        if event.event == "error" or (is_given(chunk.error) and fields_of(bytes(chunk.error), event)):
+            self._fail(fields_of(data, event), event.start)
+            return
+        self._take(chunk, event)
+
+    def _fail(self, value: Any, offset: int | None) -> None:
+        self._keep_echo()
+        error = error_info(value, offset)
+        self._turn.end("failed", str(error.code), error=error, offset=offset)
+
+    def _take(self, chunk: Chunk, event: Frame) -> None:
+        turn = self._turn
+        if chunk.responseId and turn.id and chunk.responseId != turn.id:
+            detail = f"{turn.id} became {chunk.responseId}"
+            turn.anomaly("response_id_changed", event.start, detail, once=True)
+        turn.id = turn.id or chunk.responseId or None
+        turn.model = turn.model or chunk.modelVersion or None
+        if is_given(chunk.promptFeedback):
+            word = decode(chunk.promptFeedback, Feedback, event).blockReason
+            if word:
+                self._blocked = (word, event.start)
+        has_finish = self._take_candidates(chunk.candidates or [], event)
+        if is_given(chunk.usageMetadata):
+            usage = usage_of(fields_of(bytes(chunk.usageMetadata), event))
+            if has_finish or not chunk.candidates:
+                turn.count(usage)
+            else:
+                turn.usage = usage  # cumulative: told when it is final, not with every piece of text
+        members = (
+            chunk.promptFeedback,
+            chunk.usageMetadata,
+            chunk.createTime,
+            chunk.modelStatus,
+            chunk.error,
+        )
+        if chunk.candidates is None and not (chunk.responseId or chunk.modelVersion or any(members)):
+            turn.unknown("chunk without any known member", event.start)
+            turn.other("chunk", event.data)
+
+    def _take_candidates(self, candidates: list[msgspec.Raw], event: Frame) -> bool:
+        """Whether one of them has a finishReason."""
+        seen: set[int] = set()
+        has_finish = False
+        for raw in candidates:
+            if self._turn.is_ended:
+                break
+            part = decode(raw, Candidate, event)
+            index = part.index or 0
+            if index in seen:
+                detail = f"candidate {index} stands twice in one chunk"
+                self._turn.conflict("candidate_repeated", event.start, detail)
+            seen.add(index)
+            self._take_candidate(self._candidate(index, event), part, event)
+            has_finish = has_finish or bool(part.finishReason)
+        return has_finish
+
+    def _candidate(self, index: int, event: Frame) -> _Candidate:
+        candidate = self._candidates.get(index)
+        if candidate is None:
+            if not 0 <= index < _MAX_CANDIDATES:
+                raise StructureError(
+                    f"the event at byte {event.start} has candidate {index}, beyond {_MAX_CANDIDATES - 1}",
+                    code="candidate_out_of_range",
+                    offset=event.start,
+                )
+            candidate = self._candidates[index] = _Candidate(self._turn, index)
+        return candidate
+
+    def _take_candidate(self, candidate: _Candidate, part: Candidate, event: Frame) -> None:
+        turn = self._turn
+        parts = decode(part.content, Content, event).parts or [] if is_given(part.content) else []
+        if parts and candidate.finish is not None and not part.finishReason:
+            detail = f"candidate {candidate.index} goes on after {candidate.finish}"
+            turn.anomaly("parts_after_finish", event.start, detail, once=True)
+        for raw in parts:
+            self._take_part(candidate, raw, event)
+            if turn.is_ended:
+                return
+        if is_given(part.continuationToken):
+            turn.other("continuationToken", json.dumps(fields_of(bytes(part.continuationToken), event)))
+        if part.finishReason:
+            if candidate.finish not in (None, part.finishReason, _UNSPECIFIED):
+                detail = f"{candidate.finish} became {part.finishReason}"
+                turn.anomaly("finish_changed", event.start, detail, once=True)
+                candidate.was_cut = candidate.was_cut or _status_of(candidate.finish) != "completed"
+            message = fields_of(bytes(part.finishMessage), event) if is_given(part.finishMessage) else None
+            candidate.finish = part.finishReason
+            candidate.message = message if isinstance(message, str) else None
+            candidate.offset = event.start
+
+    # -- one part ----------------------------------------------------------------------------------
+
+    def _take_part(self, candidate: _Candidate, raw: msgspec.Raw, event: Frame) -> None:
+        turn = self._turn
+        if not turn.keep(len(raw), event.start):
+            return
+        part = decode(raw, Part, event)
+        candidate.parts.append(bytes(raw))
+        is_known = part.text is not None or bool(part.thoughtSignature)
+        if part.text:
+            candidate.has_content = True
+            self._take_text(candidate, part.text, bool(part.thought), event)
+        if is_given(part.functionCall):
+            is_known = candidate.has_content = True
+            candidate.calls.take(part.functionCall, event)
+        for member in _SERVER_RUN + _OTHER_PARTS:
+            value: msgspec.Raw = getattr(part, member)
+            if is_given(value):
+                is_known = candidate.has_content = True
+                if member in _SERVER_RUN:
+                    turn.server_call(_server_call(member, value, event))
+                turn.other(member, bytes(value).decode())
+        if not is_known:
+            turn.unknown("part without any known member", event.start)
+            turn.other("part", bytes(raw).decode())
+
+    def _take_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
+        turn = self._turn
+        if is_thought:
+            if candidate.reasoning is None:
+                candidate.reasoning = turn.open_reasoning()
+            turn.add_reasoning(candidate.reasoning, text, candidate.index, event.start)
+            return
+        if candidate.text is None:
+            candidate.text = turn.open_text(candidate.index)
+        turn.add_text(candidate.text, text, candidate.index, event.start)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def finish(self, left: Leftover) -> None:
+        """The end of the input ends the response, if it said how and nothing of it is missing."""
+        self._keep_echo()
+        strays = self._turn.strays
+        if strays is not None and strays.state != "none":
+            self._finish_stray(strays)
+        elif left:
+            return
+        elif self._blocked is not None:
+            word, offset = self._blocked
+            self._turn.end(PROFILE.status_of(BLOCKED), word, offset=offset)
+        elif self._candidates and all(candidate.finish for candidate in self._candidates.values()):
+            self._finish_candidates()
+
+    def _finish_candidates(self) -> None:
+        """The first candidate's end, unless another one's is worse: a turn is as good as its worst part."""
+        candidates = [self._candidates[index] for index in sorted(self._candidates)]
+        ends = [(_status_of(candidate.finish or ""), candidate) for candidate in candidates]
+        by_severity: tuple[Status, ...] = ("failed", "incomplete", "completed")
+        status, candidate = min(ends, key=lambda end: by_severity.index(end[0]))
+        word = candidate.finish or ""
+        error: ErrorInfo | None = None
+        if status == "failed":
+            message = candidate.message or f"the response ended as {word}"
+            error = ErrorInfo("provider", word, word, message, candidate.offset)
+        elif status == "completed" and not any(one.has_content for one in candidates):
+            usage = self._turn.usage
+            if usage is not None and usage.output_tokens:
+                detail = f"{usage.output_tokens} tokens, but nothing that was received"
+                self._turn.anomaly("usage_without_content", candidate.offset, detail)
+        # The last word counts. But what was cut, blocked or malformed before it is not run.
+        runs = not any(one.was_cut for one in candidates)
+        self._turn.end(status, word, error=error, offset=candidate.offset, runs=runs)
+
+    def _finish_stray(self, strays: Strays) -> None:
+        """JSON between events: an error of the front end. Anything else may be a lost chunk: it fails too."""
+        if strays.state == "open":
+            return
+        value: Any = None
+        if strays.text is not None:
+            try:
+                value = json.loads(strays.text)
+            except (ValueError, RecursionError):
+                value = None
+        if isinstance(value, dict) and value.get("error"):
+            self._fail(value, strays.offset)
+            return
+        self._turn.fault(
+            StructureError(
+                f"the line at byte {strays.offset} is no field of an event: expected data: before the JSON",
+                code="stray_text",
+                offset=strays.offset,
+            )
+        )
+
+    def _keep_echo(self) -> None:
+        first = min(self._candidates, default=None)
+        if first is not None:
+            self._turn.echo = tuple(self._candidates[first].parts)
+
+
+def _status_of(word: str) -> Status:
+    return "incomplete" if word.startswith(_IMAGE_STOP) else PROFILE.status_of(word)
+
+
+def _server_call(member: str, raw: msgspec.Raw, event: Frame) -> ServerCall:
+    value = fields_of(bytes(raw), event)
+    members = value if isinstance(value, dict) else {}
+
+    def word(name: str) -> str | None:
+        found = members.get(name)
+        return found if isinstance(found, str) else None
+
+    return ServerCall(member, word("id"), word("toolType"), word("outcome"), bytes(raw).decode())

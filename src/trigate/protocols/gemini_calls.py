@@ -1,0 +1,131 @@
+"""The function calls of one Gemini candidate: whole parts, and calls whose arguments come value by value.
+
+Rules
+ - A part is a call of its own, whatever its name. Only willContinue makes the parts after it belong to it.
+ - Parts carry no index: while a call is open, a part that names another one leaves it unclear to whom later
+   values belong, so the stream is in conflict. Only an equal id proves that a named part goes on with it.
+ - Candidates are alternatives of one turn. The calls of the first may run, those of the others never.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from trigate.calls import ToolCall
+from trigate.framing import Frame
+from trigate.protocols.gemini_arguments import PartialArguments
+from trigate.protocols.gemini_wire import FunctionCall, PartialArg, is_given
+from trigate.protocols.wire import decode
+from trigate.turn import Turn
+
+__all__ = ["CandidateCalls"]
+
+
+class _Open:
+    """A call of which more will come, and the values that it was given one by one."""
+
+    __slots__ = ("call", "values")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.values: PartialArguments | None = None
+
+
+class CandidateCalls:
+    """Takes the functionCall parts of one candidate, in order of arrival."""
+
+    def __init__(self, turn: Turn, choice: int) -> None:
+        self._turn = turn
+        self._choice = choice
+        self._count = 0
+        self._open: _Open | None = None
+
+    def take(self, raw: msgspec.Raw, event: Frame) -> None:
+        """One functionCall, of which this is the whole or the next piece."""
+        part = decode(raw, FunctionCall, event)
+        current = self._continued(part, event)
+        if current is None:
+            if not self._begins(part, event):
+                return
+            current = self._begin(part, event)
+        else:
+            self._turn.identify(current.call, part.id, part.name, event.start)
+        self._take_whole(current, part, event)
+        for raw_arg in part.partialArgs or ():
+            self._take_value(current, decode(raw_arg, PartialArg, event), event)
+        self._open = current if part.willContinue else None
+        if not part.willContinue:
+            self._close(current, event)
+
+    def _continued(self, part: FunctionCall, event: Frame) -> _Open | None:
+        """The open call, if the part belongs to it."""
+        current = self._open
+        if current is None:
+            return None
+        has_its_id = bool(part.id) and part.id == current.call.call_id
+        if has_its_id or (not part.name and (not part.id or current.call.call_id is None)):
+            return current
+        self._open = None
+        detail = f"a call of {part.name!r} begins while one of {current.call.name!r} is to go on"
+        self._turn.conflict("call_not_closed", event.start, detail, current.call)
+        return None
+
+    def _begins(self, part: FunctionCall, event: Frame) -> bool:
+        """Whether the part can begin a call. Values without one belong to a call that is lost, or closed too early."""
+        if part.name or part.id or is_given(part.args):
+            return True
+        if part.partialArgs or part.willContinue:
+            self._turn.conflict("orphan_arguments", event.start, "arguments that belong to no open call")
+        else:
+            self._turn.anomaly("empty_function_call", event.start, "it closes a call, but none is open")
+        return False
+
+    def _begin(self, part: FunctionCall, event: Frame) -> _Open:
+        turn = self._turn
+        call = turn.open_call(
+            (self._choice, self._count), index=len(turn.calls), kind="function", offset=event.start
+        )
+        self._count += 1
+        turn.identify(call, part.id, part.name, event.start)
+        turn.announce(call)
+        return _Open(call)
+
+    def _take_whole(self, current: _Open, part: FunctionCall, event: Frame) -> None:
+        """args: the whole object. Beside streamed values an empty one says nothing."""
+        if not is_given(part.args):
+            return
+        text = bytes(part.args).decode()
+        is_streamed = current.values is not None or part.partialArgs or part.willContinue
+        if is_streamed and "".join(text.split()) == "{}":
+            return
+        if current.values is not None:
+            self._contradict(current, "the arguments come whole and in values", event)
+        else:
+            self._turn.confirm_arguments(current.call, text, event.start, "a later part")
+
+    def _take_value(self, current: _Open, arg: PartialArg, event: Frame) -> None:
+        if current.values is None:
+            current.values = PartialArguments(self._turn.options.limits.max_depth)
+        if current.call.arguments:
+            self._contradict(current, "the arguments come whole and in values", event)
+            return
+        contradiction = current.values.add(arg, event.start)
+        if contradiction is not None:
+            self._contradict(current, contradiction, event)
+
+    def _contradict(self, current: _Open, detail: str, event: Frame) -> None:
+        self._turn.conflict("arguments_differ", event.start, detail, current.call)
+
+    def _close(self, current: _Open, event: Frame) -> None:
+        turn, call = self._turn, current.call
+        if current.values is not None and not call.arguments:
+            problem = current.values.problem()
+            if problem is not None:
+                # Without its text: what was half received must not look like a whole object.
+                turn.void_call(call, problem[0], event.start, problem[1])
+            else:
+                turn.add_arguments(call, current.values.text(), event.start)
+        if self._choice != 0:
+            detail = f"candidate {self._choice} is an alternative to the first one, whose calls count"
+            turn.void_call(call, "not_requested", event.start, detail)
+        turn.close_call(call, event.start)

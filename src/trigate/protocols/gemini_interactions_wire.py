@@ -1,0 +1,99 @@
+"""The JSON of Interactions events, as far as it matters here: shapes for decoding, usage, and failures.
+
+Source: docs/protocols/gemini-interactions.md. Members that are not named here are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trigate.protocols.wire import error_info
+from trigate.response import ErrorInfo, Usage
+
+__all__ = [
+    "Delta",
+    "Head",
+    "Interaction",
+    "InteractionEvent",
+    "Step",
+    "StepEvent",
+    "failure_of",
+    "usage_of",
+]
+
+_NOTHING = msgspec.Raw()
+
+
+class Head(msgspec.Struct):
+    event_type: str | None = None
+    event_id: str | None = None
+    error: msgspec.Raw = _NOTHING
+
+
+class InteractionEvent(msgspec.Struct):
+    interaction: msgspec.Raw = _NOTHING
+    interaction_id: str | None = None
+    status: str | None = None
+    continuation_token: msgspec.Raw = _NOTHING
+    usage: msgspec.Raw = _NOTHING
+
+
+class Interaction(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    status: str | None = None
+    steps: list[msgspec.Raw] | None = None
+    usage: msgspec.Raw = _NOTHING
+    error: msgspec.Raw = _NOTHING
+    errors: msgspec.Raw = _NOTHING
+    continuation_token: msgspec.Raw = _NOTHING
+
+
+class StepEvent(msgspec.Struct):
+    index: int | None = None
+    step: msgspec.Raw = _NOTHING
+    delta: msgspec.Raw = _NOTHING
+
+
+class Step(msgspec.Struct):
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = _NOTHING
+
+
+class Delta(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    arguments: msgspec.Raw = _NOTHING
+    content: msgspec.Raw = _NOTHING
+
+
+def usage_of(raw: Any) -> Usage:
+    if not isinstance(raw, dict):
+        return Usage()
+
+    def number(name: str) -> int | None:
+        value = raw.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    return Usage(
+        input_tokens=number("total_input_tokens"),
+        output_tokens=number("total_output_tokens"),
+        total_tokens=number("total_tokens"),
+        cached_tokens=number("total_cached_tokens"),
+        reasoning_tokens=number("total_thought_tokens"),
+        raw=raw,
+    )
+
+
+def failure_of(word: str, error: Any, offset: int | None) -> ErrorInfo:
+    """The provider's error of an interaction that failed; its status where it gave none."""
+    if isinstance(error, list):
+        error = error[0] if error else None
+    if error:
+        return error_info(error, offset)
+    message = f"the interaction ended as {word} without an error object"
+    return ErrorInfo("provider", word, word, message, offset)

@@ -1,0 +1,359 @@
+"""The tool calls of one choice: to which of them does a fragment belong, and is what it brings new?
+
+Rules
+ - An id that is known decides. A new id with a name opens a new call, also at a used index. Without an id the index
+   decides (its newest call); with neither, a name opens a call, and anything else continues the last one.
+ - Id and name: empty, null and "null" count as absent. The first id stays. A name that differs is the next piece of it.
+ - Argument text is only ever appended, but for two copies that servers are known to send, both flagged: a first
+   piece that is exactly {} before the real object, and a frame that repeats id, name and the whole text.
+ - Text that belongs to no named call makes the turn a conflict: it is missing from a call, and nobody knows which.
+"""
+
+from __future__ import annotations
+
+from trigate._core import JSONTracker
+from trigate.calls import CallKind, ToolCall, WireKey
+from trigate.errors import LimitError
+from trigate.framing import Frame
+from trigate.protocols.openai_chat_wire import Fragment, present
+from trigate.text import join_halves
+from trigate.turn import Turn
+
+__all__ = ["Slot", "ToolCalls"]
+
+PLACEHOLDER = "{}"
+#: The type of a call whose function the server names and runs, but whose arguments the client has to echo (Moonshot).
+FUNCTION_TYPES = (None, "", "null", "function", "builtin_function")
+
+
+class Slot:
+    """One call, or text that is not known to belong to one yet."""
+
+    __slots__ = (
+        "call",
+        "extra",
+        "has_foreign_id",
+        "held",
+        "index",
+        "key",
+        "kind",
+        "last",
+        "restarts",
+        "size",
+        "waiting",
+    )
+
+    def __init__(self, key: WireKey, index: int) -> None:
+        self.key = key
+        self.index = index
+        self.kind: CallKind = "function"
+        self.call: ToolCall | None = None  # opened when an id or a name is known
+        self.waiting: list[str] = []  # text that came before either
+        self.held = ""  # a {} that may be a placeholder
+        self.size = 0
+        self.last = ""  # the last character that is not blank
+        self.restarts: list[int] = []  # sizes at which the call was introduced anew
+        self.has_foreign_id = False
+        self.extra: object = None
+
+    @property
+    def name(self) -> str:
+        return self.call.name if self.call is not None else ""
+
+    @property
+    def call_id(self) -> str | None:
+        return self.call.call_id if self.call is not None else None
+
+    @property
+    def text(self) -> str:
+        told = self.call.arguments if self.call is not None else "".join(self.waiting)
+        return told + self.held
+
+
+class ToolCalls:
+    """Routes the fragments of one choice to its calls, and closes them at its finish."""
+
+    def __init__(self, turn: Turn, choice: int) -> None:
+        self._turn = turn
+        self._choice = choice
+        self.slots: list[Slot] = []
+        self._by_index: dict[int, Slot] = {}
+        self._by_id: dict[str, Slot] = {}
+        self._last: Slot | None = None
+        self._function_call: Slot | None = None
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        return [slot.call for slot in self.slots if slot.call is not None]
+
+    # -- fragments ---------------------------------------------------------------------------------
+
+    def take(self, fragment: Fragment, text: str | None, is_string: bool, frame: Frame) -> None:
+        """One fragment of `tool_calls`; text: its arguments, or the input of a custom call."""
+        body = fragment.custom or fragment.function
+        name = present(body.name) if body is not None else None
+        call_id = present(fragment.id)
+        if not (name or call_id or text or fragment.extra_content):
+            return
+        slot = self._route(fragment.index, call_id, name, frame)
+        if slot is None:
+            return
+        self._last = slot
+        if self._check_kind(slot, fragment, frame):
+            if fragment.extra_content and slot.extra is None:
+                slot.extra = fragment.extra_content
+            self._feed(slot, call_id, name or self._type_name(slot, fragment), text, frame)
+            if not is_string and slot.call is not None:
+                self._turn.flag(slot.call, "arguments_not_string")
+
+    def take_function_call(self, name: str | None, text: str | None, is_string: bool, frame: Frame) -> None:
+        """The deprecated single call, which has no id: it is answered by its name."""
+        name = present(name)
+        if not (name or text):
+            return
+        slot = self._function_call
+        if slot is None:
+            slot = self._function_call = self._add(
+                (self._choice, "function_call"), len(self._by_index), frame
+            )
+        self._feed(slot, None, name, text, frame)
+        if not is_string and slot.call is not None:
+            self._turn.flag(slot.call, "arguments_not_string")
+
+    def _route(self, index: int | None, call_id: str | None, name: str | None, frame: Frame) -> Slot | None:
+        known = self._by_id.get(call_id) if call_id else None
+        if known is not None:
+            if index is not None and index != known.index:
+                detail = f"{call_id} came at index {known.index} and at {index}"
+                if name and known.name and name != known.name:
+                    self._turn.conflict("call_id_reused", frame.start, detail, *self._of(known))
+                    return None
+                self._turn.anomaly("tool_index_changed", frame.start, detail, once=True)
+            return known
+        if index is None:
+            return self._route_without_index(call_id, name, frame)
+        newest = self._by_index.get(index)
+        if newest is None:
+            return self._open(index, frame)
+        if call_id is None or (newest.call_id is None and name in (None, newest.name or name)):
+            return newest
+        if name is None:
+            # Some servers (old vLLM) make up an id for each fragment; a call of its own would have a name.
+            newest.has_foreign_id = True
+            detail = f"index {index}: {newest.call_id} became another, without a name"
+            self._turn.anomaly("call_id_changed", frame.start, detail, once=True)
+            return newest
+        self._turn.anomaly("index_reused", frame.start, f"index {index} has a second call", once=True)
+        return self._open(index, frame)
+
+    def _route_without_index(self, call_id: str | None, name: str | None, frame: Frame) -> Slot | None:
+        self._turn.anomaly("missing_tool_index", frame.start, "a fragment without an index", once=True)
+        last = self._last
+        if call_id is not None or last is None:
+            return self._open(None, frame)
+        if name is not None:
+            return last if last.call is not None and not last.name else self._open(None, frame)
+        if last is not self.slots[-1]:
+            # The last one that was opened, or the last one that was fed? A guess could complete the wrong call.
+            detail = "a fragment with neither index, id nor name, while several calls take turns"
+            self._turn.conflict("ambiguous_fragment", frame.start, detail, *self.calls)
+            return None
+        return last
+
+    def _open(self, index: int | None, frame: Frame) -> Slot:
+        if index is None:
+            place = max(self._by_index, default=-1) + 1
+            slot = self._add((self._choice, place, "no index"), place, frame)
+            self._by_index[place] = slot
+        else:
+            reused = (len(self.slots),) if index in self._by_index else ()
+            slot = self._by_index[index] = self._add((self._choice, index, *reused), index, frame)
+        return slot
+
+    def _add(self, key: WireKey, index: int, frame: Frame) -> Slot:
+        limit = self._turn.options.limits.max_calls
+        if len(self.slots) >= limit:
+            raise LimitError(
+                f"max_calls = {limit} is passed, in the event at byte {frame.start}",
+                code="too_many_calls",
+                limit="max_calls",
+                offset=frame.start,
+            )
+        slot = Slot(key, index)
+        self.slots.append(slot)
+        return slot
+
+    def _check_kind(self, slot: Slot, fragment: Fragment, frame: Frame) -> bool:
+        """Whether the fragment is of the slot's kind; the first one decides it."""
+        kind: CallKind = "function"
+        if fragment.custom is not None or fragment.type == "custom":
+            kind = "custom"
+        elif fragment.function is None and fragment.type not in FUNCTION_TYPES:
+            kind = "builtin"
+        if slot.call is None and not slot.waiting:
+            slot.kind = kind
+            if kind == "builtin":
+                self._turn.unknown(f"tool call type {fragment.type!r}", frame.start)
+        elif kind != slot.kind and (fragment.custom or fragment.function or kind == "builtin"):
+            detail = f"a {slot.kind} call went on as a {kind} one"
+            self._turn.conflict("call_type_changed", frame.start, detail, *self._of(slot))
+            return False
+        return True
+
+    def _type_name(self, slot: Slot, fragment: Fragment) -> str | None:
+        return fragment.type if slot.kind == "builtin" else None
+
+    # -- what a fragment brings --------------------------------------------------------------------
+
+    def _feed(
+        self, slot: Slot, call_id: str | None, name: str | None, text: str | None, frame: Frame
+    ) -> None:
+        is_repeat = slot.call is not None and call_id is not None and call_id == slot.call_id
+        is_repeat = is_repeat and name is not None and name == slot.name
+        if text and is_repeat and self._is_snapshot(slot, text):
+            assert slot.call is not None
+            self._turn.flag(slot.call, "snapshot_repeated")
+            return
+        self._note_restart(slot, is_repeat, name, text or "", frame)
+        if call_id is not None or name is not None:
+            self._identify(slot, call_id, name, frame)
+        if text:
+            self._append(slot, text, frame)
+
+    def _is_snapshot(self, slot: Slot, text: str) -> bool:
+        """Whether a frame that repeats id and name repeats the finished text as well."""
+        return (
+            slot.kind == "function"
+            and len(text) == slot.size
+            and slot.last == "}"
+            and text == slot.text
+            and _is_whole(text)
+        )
+
+    def _note_restart(self, slot: Slot, is_repeat: bool, name: str | None, text: str, frame: Frame) -> None:
+        """Remembers where the call was introduced anew, behind what may be its whole text."""
+        if slot.last != "}":
+            return
+        is_renamed = name is not None and slot.name not in ("", name)
+        if is_renamed and slot.held:
+            detail = f"{slot.name!r} became {name!r} behind its arguments {slot.held}"
+            self._turn.conflict("name_changed", frame.start, detail, *self._of(slot))
+        elif is_renamed or (
+            (is_repeat or slot.has_foreign_id) and not slot.held and text.lstrip().startswith("{")
+        ):
+            slot.restarts.append(slot.size)
+
+    def _identify(self, slot: Slot, call_id: str | None, name: str | None, frame: Frame) -> None:
+        turn = self._turn
+        is_new = slot.call is None
+        if slot.call is None:
+            slot.call = turn.open_call(slot.key, index=slot.index, kind=slot.kind, offset=frame.start)
+        call = slot.call
+        if call_id is not None and call.call_id is None:
+            turn.identify(call, call_id, None, frame.start)
+            self._by_id[call_id] = slot
+        if name is not None:
+            if slot.has_foreign_id and name != call.name and call.name:
+                detail = f"{call.name!r} became {name!r}, after its id had changed"
+                turn.conflict("name_changed", frame.start, detail, call)
+            turn.extend_name(call, name)
+        if is_new:
+            turn.announce(call)
+            for piece in slot.waiting:
+                turn.add_arguments(call, piece, frame.start)
+            slot.waiting.clear()
+
+    def _append(self, slot: Slot, text: str, frame: Frame) -> None:
+        is_object = slot.kind == "function"
+        if slot.held:
+            if text.lstrip().startswith("{"):
+                assert slot.call is not None
+                self._turn.flag(slot.call, "placeholder_dropped")
+                slot.held = ""
+                slot.size = 0
+            else:
+                self.flush(slot, frame.start)
+        elif not slot.size and text == PLACEHOLDER and is_object and slot.call is not None:
+            slot.held = text
+            slot.size = len(text)
+            slot.last = "}"
+            return
+        slot.size += len(text)
+        slot.last = text.rstrip()[-1:] or slot.last
+        self._add_text(slot, text, frame.start)
+
+    def _add_text(self, slot: Slot, text: str, offset: int | None) -> None:
+        if slot.call is not None:
+            self._turn.add_arguments(slot.call, text, offset)
+        elif self._turn.keep(len(text), offset):
+            slot.waiting.append(text)
+
+    def flush(self, slot: Slot, offset: int | None) -> None:
+        """No object follows the {}: it was the arguments."""
+        if slot.held:
+            text, slot.held = slot.held, ""
+            self._add_text(slot, text, offset)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def close(self, frame: Frame) -> None:
+        """The choice ended well: its calls are whole, if all of their text has a name."""
+        turn, offset = self._turn, frame.start
+        for slot in self.slots:
+            self.flush(slot, offset)
+            if slot.call is None:
+                if slot.waiting:
+                    detail = f"index {slot.index}: {_shown(slot.text)} belongs to no call"
+                    turn.conflict("orphan_arguments", offset, detail, *self.calls)
+            elif not slot.name:
+                detail = f"index {slot.index}: the call {slot.call_id} has no name"
+                turn.conflict("call_without_name", offset, detail, *self.calls)
+            elif slot.restarts and _restarts_when_whole(slot.text, slot.restarts):
+                detail = f"{slot.name} {slot.call_id} was introduced again behind its whole arguments"
+                turn.conflict("arguments_differ", offset, detail, slot.call)
+        if self._function_call is not None and len(self.slots) > 1:
+            detail = "function_call beside tool_calls: one call in two forms, or two calls"
+            turn.conflict("two_call_forms", offset, detail, *self.calls)
+        for slot in self.slots:
+            if slot.call is None:
+                continue
+            if slot.kind == "builtin":
+                turn.void_call(slot.call, "unknown_type", offset, f"a tool call of type {slot.name!r}")
+            else:
+                turn.close_call(slot.call, offset, is_answered_by_name=slot is self._function_call)
+
+    def _of(self, slot: Slot) -> list[ToolCall]:
+        return [slot.call] if slot.call is not None else []
+
+
+def _closed_at(data: bytes) -> int | None:
+    """Where the first JSON value of `data` ends; None if it does not end."""
+    tracker = JSONTracker()
+    try:
+        tracker.feed(data)
+        tracker.finish()
+    except LimitError:
+        return None
+    return tracker.closed_at
+
+
+def _is_whole(text: str) -> bool:
+    return _closed_at(join_halves(text).encode("utf-8", "replace")) is not None
+
+
+def _restarts_when_whole(text: str, restarts: list[int]) -> bool:
+    """Whether one of these places stands right behind the first whole JSON value of the text, or in the blanks there."""
+    data = join_halves(text).encode("utf-8", "replace")
+    end = _closed_at(data)
+    if end is None:
+        return False
+    first = len(data[:end].decode())
+    rest = data[end:]
+    last = first + len(rest) - len(rest.lstrip(b" \t\r\n"))
+    lost = len(text) - len(join_halves(text))
+    # Halves that were joined make the joined text shorter by one character each; whose place that is does not matter.
+    return any(first <= place <= last + lost for place in restarts)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -1,0 +1,150 @@
+"""The output items of a Responses turn by their place: which item does an event belong to?
+
+Rules
+ - output_index routes; item_id is a check, because gateways rewrite it. A late fragment of an item whose index
+   was given to another one still finds its own item by its id.
+ - An item that the client has to act on has its call from the first moment on which that is known.
+"""
+
+from __future__ import annotations
+
+from trigate.calls import CallKind, ToolCall
+from trigate.framing import Frame
+from trigate.protocols.responses_items import CLIENT_ITEMS, SERVER_ITEMS
+from trigate.protocols.responses_wire import Item, Place
+from trigate.turn import Turn
+
+__all__ = ["Slot", "Slots", "client_kind"]
+
+
+class Slot:
+    """One output item: where it stands, what it is, and how far it has come."""
+
+    __slots__ = ("call", "index", "is_closed", "is_done", "item_id", "raw", "type")
+
+    def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
+        self.index = index
+        self.item_id = item_id
+        self.type = item_type
+        self.call: ToolCall | None = None
+        self.is_closed = False  # its argument text is closed
+        self.is_done = False
+        self.raw = b""
+
+
+def client_kind(item: Item) -> CallKind | None:
+    """Whether the client has to act on this item, and how its arguments are to be read."""
+    known = CLIENT_ITEMS.get(item.type)
+    if known is not None:
+        return known.kind if known.is_for_client(item.execution, item.environment) else None
+    if item.call_id and item.type not in SERVER_ITEMS:
+        return "builtin"
+    return None
+
+
+class Slots:
+    """All items of one turn, in the order in which they began."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._by_index: dict[int, Slot] = {}
+        self.all: list[Slot] = []
+
+    def at(self, index: int) -> Slot | None:
+        """The newest item at an output index."""
+        return self._by_index.get(index)
+
+    def next_index(self) -> int:
+        return max(self._by_index, default=-1) + 1
+
+    def index_of(self, index: int | None, offset: int | None) -> int:
+        if index is not None:
+            return index
+        self._turn.anomaly("missing_output_index", offset, "an item without output_index", once=True)
+        return self.next_index()
+
+    def open(self, index: int, item: Item, event: Frame) -> Slot:
+        slot = Slot(index, item.id, item.type)
+        self._by_index[index] = slot
+        self.all.append(slot)
+        kind = client_kind(item)
+        if kind is not None:
+            self.open_call(slot, kind, item, event)
+        return slot
+
+    def open_call(self, slot: Slot, kind: CallKind, item: Item, event: Frame) -> None:
+        slot.call = self._turn.open_call(
+            (slot.index, slot.item_id or ""), index=slot.index, kind=kind, offset=event.start
+        )
+        self.identify(slot, item, event.start)
+        self._turn.announce(slot.call)
+
+    def identify(self, slot: Slot, item: Item, offset: int | None) -> None:
+        assert slot.call is not None
+        known = CLIENT_ITEMS.get(item.type)
+        call_id = item.id if known is not None and known.answers_by_id else item.call_id
+        # A built-in tool's own name says how it is answered; what an item calls itself is among its arguments.
+        name = (
+            (known.name if known is not None else None) or item.name or (item.type if known is None else None)
+        )
+        self._turn.identify(slot.call, call_id, name, offset)
+
+    def find(self, place: Place, event: Frame) -> Slot | None:
+        """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""
+        if place.output_index is not None:
+            slot = self._by_index.get(place.output_index)
+            if slot is not None and place.item_id and place.item_id != slot.item_id:
+                for other in self.all:
+                    if other.index == place.output_index and other.item_id == place.item_id:
+                        return other
+                if slot.item_id:
+                    self._turn.anomaly(
+                        "item_id_changed", event.start, f"output_index {slot.index}", once=True
+                    )
+                else:
+                    slot.item_id = place.item_id
+            return slot
+        self._turn.anomaly("missing_output_index", event.start, "a fragment without output_index", once=True)
+        for slot in self.all:
+            if place.item_id and slot.item_id == place.item_id:
+                return slot
+        unfinished = [slot for slot in self.all if not slot.is_done]
+        return unfinished[0] if len(unfinished) == 1 and not place.item_id else None
+
+    def locate(self, place: Place, item_type: str, event: Frame) -> int:
+        """The output index of a piece of text; an item that never began is opened for it."""
+        slot = self.find(place, event)
+        if slot is None:
+            index = self.index_of(place.output_index, event.start)
+            self._turn.anomaly("delta_without_start", event.start, f"output_index {index}", once=True)
+            slot = self.open(index, Item(type=item_type, id=place.item_id), event)
+        return slot.index
+
+    def orphan(self, item_type: str, place: Place, event: Frame) -> Slot | None:
+        """Arguments for an item that never began: kept under their index until the item says who it is."""
+        self._turn.anomaly(
+            "delta_without_start", event.start, f"output_index {place.output_index}", once=True
+        )
+        if place.output_index is None:
+            self._turn.conflict("orphan_arguments", event.start, "arguments that belong to no item")
+            return None
+        return self.open(place.output_index, Item(type=item_type, id=place.item_id), event)
+
+    def match(self, item: Item, position: int, taken: list[Slot]) -> Slot | None:
+        """The streamed item that a final one repeats: by call_id, else by id, else by its place.
+
+        Two different call_ids are two calls, whatever their place.
+        """
+        free = [slot for slot in self.all if slot not in taken and slot.type == item.type]
+        if item.call_id:
+            for slot in free:
+                if slot.call is not None and slot.call.call_id == item.call_id:
+                    return slot
+        for slot in free:
+            if item.id and slot.item_id == item.id:
+                return slot
+        for slot in free:
+            known = slot.call.call_id if slot.call is not None else None
+            if slot.index == position and not (known and item.call_id):
+                return slot
+        return None
