@@ -1,4 +1,4 @@
-"""Each rule of docs/protocols/anthropic-messages.md: what releases a call, what does not, and what is only noted."""
+"""The rules of docs/protocols/anthropic-messages.md: what releases a call, what does not, what is only noted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from anthropic_streams import DONE, PING, PROTOCOL, Script, codes, one, parse, run, states
-from streams import every_two_cut
 
 import trigate
+from anthropic_streams import DONE, PING, PROTOCOL, Script, codes, one, parse, run, states
+from streams import every_two_cut
 from trigate.protocols.anthropic_messages import AnthropicMessages
 
 RELEASED = [("toolu_1", "released", None)]
@@ -72,7 +72,9 @@ def test_a_sentinel_ends_nothing() -> None:
 
 def test_events_after_the_end_change_nothing() -> None:
     data = good().data()
-    late = [one(event) for event in (*Script().text(2).events, {"type": "error", "error": {"type": "x"}}, PING)]
+    late = [
+        one(event) for event in (*Script().text(2).events, {"type": "error", "error": {"type": "x"}}, PING)
+    ]
     for event in late:
         items, response = run([data, event])
         assert states(response) == RELEASED
@@ -178,7 +180,9 @@ def test_message_stop_without_its_blank_line_is_no_event() -> None:
 
 
 def test_the_last_message_delta_counts() -> None:
-    script = Script.begun().call(0).reason("end_turn", usage={"output_tokens": 3}).end(usage={"output_tokens": 8})
+    script = (
+        Script.begun().call(0).reason("end_turn", usage={"output_tokens": 3}).end(usage={"output_tokens": 8})
+    )
     response = script.parse()
     assert states(response) == RELEASED
     assert codes(response) == ["stop_reason_changed"]
@@ -282,7 +286,10 @@ def test_bodies_that_are_no_stream() -> None:
         ('{"type":"content_block_stop"}', "wrong_shape"),
         ('{"type":"message_delta","delta":{"stop_reason":7}}', "wrong_shape"),
         ('{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta"}}', "missing_member"),
-        ('{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":{}}}', "wrong_shape"),
+        (
+            '{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":{}}}',
+            "wrong_shape",
+        ),
         ('{"type":"message_start"}', "missing_member"),
         ("[]", "wrong_shape"),
     ],
@@ -337,11 +344,15 @@ def test_an_input_that_is_a_string_is_noted() -> None:
     assert states(Script.begun().tool(0, input='{"n":').stop(0).end().parse()) == [
         ("toolu_1", "void", "incomplete")
     ]
-    assert states(Script.begun().tool(0, input=[1]).stop(0).end().parse()) == [("toolu_1", "void", "malformed")]
+    assert states(Script.begun().tool(0, input=[1]).stop(0).end().parse()) == [
+        ("toolu_1", "void", "malformed")
+    ]
 
 
 def test_input_given_both_ways() -> None:
-    same = Script.begun().tool(0, input={"a": 1, "b": [2]}).json(0, '{"b":[2],', '"a":1}').stop(0).end().parse()
+    same = (
+        Script.begun().tool(0, input={"a": 1, "b": [2]}).json(0, '{"b":[2],', '"a":1}').stop(0).end().parse()
+    )
     assert same.released[0].arguments == '{"b":[2],"a":1}'
     for other in ({"a": 2}, {"a": True}, {"a": 1, "b": 1}, "{", [1]):
         response = Script.begun().tool(0, input=other).json(0, '{"a":1}').stop(0).end().parse()
@@ -375,7 +386,9 @@ def test_arguments_that_are_not_one_object(text: str, problem: str) -> None:
 
 
 def test_an_escape_and_a_character_cut_between_pieces() -> None:
-    halves = rb'{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"%s"}}'
+    halves = (
+        rb'{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"%s"}}'
+    )
     pieces = [rb"{\"a\":\"\\u00", rb"fc \ud83d", rb"\ude00\"}"]
     middle = b"".join(b"data: " + halves % piece + b"\n\n" for piece in pieces)
     response = parse(Script.begun().tool(0).data() + middle + Script().stop(0).end().data())
@@ -383,7 +396,15 @@ def test_an_escape_and_a_character_cut_between_pieces() -> None:
 
 
 def test_blocks_may_interleave() -> None:
-    script = Script.begun().tool(0).tool(1, "toolu_2").json(0, '{"a":').json(1, '{"b":').json(0, "1}").json(1, "2}")
+    script = (
+        Script.begun()
+        .tool(0)
+        .tool(1, "toolu_2")
+        .json(0, '{"a":')
+        .json(1, '{"b":')
+        .json(0, "1}")
+        .json(1, "2}")
+    )
     response = script.stop(1).stop(0).end().parse()
     assert [(call.call_id, call.value()) for call in response.released] == [
         ("toolu_1", {"a": 1}),

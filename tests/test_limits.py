@@ -207,12 +207,18 @@ def test_limit_error_is_sticky_until_reset(stream: bytes) -> None:
 # -- memory --------------------------------------------------------------------------------------------
 
 HUNGRY = """
-import resource, sys
+import sys
+from pathlib import Path
 from trigate import LimitError, Limits, SSEDecoder
 decoder = SSEDecoder(limits=Limits(max_event_bytes=1 << 20, max_line_bytes=int(sys.argv[2])))
+def peak():
+    # Of this process image alone; getrusage would start with what its parent held.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (kib,) = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(kib)
 chunk = sys.argv[1].encode() * (1 << 16)
 decoder.feed(b"data: x\\n" + sys.argv[3].encode())
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 fed = decoder.bytes_fed
 error = None
 for _ in range((200 << 20) // len(chunk)):
@@ -221,11 +227,11 @@ for _ in range((200 << 20) // len(chunk)):
     except LimitError as raised:
         error = error or (raised.limit, raised.offset)
         assert (raised.limit, raised.offset) == error
-print(error, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(error, peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has another unit there")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is needed")
 @pytest.mark.parametrize(
     ("letter", "line", "start", "expected"),
     [
@@ -361,6 +367,20 @@ def test_max_response_bytes_bounds_text_alone() -> None:
     offset = stream.index(b"event: response.output_text.delta")
     response = _check_passed(stream, "response_too_large", "max_response_bytes", 49, offset)
     assert response.text == ""
+
+
+@pytest.mark.parametrize(("count", "name"), [(2000, "f"), (1, "f" * 50_000)], ids=["many", "long-name"])
+@pytest.mark.parametrize("kind", ["message", "function_call", "web_search_call"])
+def test_max_response_bytes_bounds_items_that_never_end(count: int, name: str, kind: str) -> None:
+    """An item that was only added is kept too: its ids, its name, its place."""
+    wire = Wire()
+    for index in range(count):
+        item = {"type": kind, "id": f"{name}_{index}", "call_id": f"c_{index}", "name": name, "arguments": ""}
+        wire.add("response.output_item.added", output_index=index, item=item)
+    limits = Limits(max_response_bytes=10_000, max_calls=10_000)
+    response = parse(wire.stream, "openai-responses", limits=limits)
+    assert response.error is not None
+    assert (response.status, response.error.limit) == ("failed", "max_response_bytes")
 
 
 def test_max_depth() -> None:

@@ -134,7 +134,7 @@ class ResponseParser:
             self._interpret(frame)
             if self._turn.is_faulted:
                 return
-        if self._turn.strays is not None and self._framing == "sse":
+        if self._turn.strays is not None:
             self._turn.strays.feed(chunk, self._fed - memoryview(chunk).nbytes)
         if isinstance(self._framer.error, TrigateError):
             self._turn.fault(self._framer.error)

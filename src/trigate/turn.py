@@ -234,7 +234,7 @@ class Turn:
         """
         if call._state != "streaming":
             return
-        if call._kind == "function":
+        if call._kind != "custom":
             try:
                 verdict = judge_arguments(
                     _whole_text(call),

@@ -96,12 +96,27 @@ record_span(record *self, const char *name, tg_span span, bool is_text)
 }
 
 static void
-record_event(record *self, const tg_event *event)
+record_headers(record *self, tg_span block)
+{
+    tg_header header;
+
+    while (tg_header_next(&block, &header)) {
+        record_printf(self, " header=%d/%" PRId64, (int)header.type, header.number);
+        record_span(self, "name", header.name, true);
+        record_span(self, "value", header.value, header.type == TG_HEADER_STRING);
+    }
+    if (block.len > 0)
+        record_printf(self, "\nBREACH: a header block that was checked is malformed\n");
+}
+
+static void
+record_event(record *self, const tg_stream *stream, const tg_event *event)
 {
     record_printf(self, "event");
     record_span(self, "type", event->type, true);
-    record_span(self, "data", event->data, true);
+    record_span(self, "data", event->data, stream->framing != TG_FRAMING_EVENTSTREAM);
     record_span(self, "id", event->last_event_id, true);
+    record_headers(self, tg_stream_headers(stream));
     record_printf(self, " changed=%d retry=%d/%" PRIu64 " at=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                   event->is_id_changed, event->has_retry, event->retry_ms, event->start_off,
                   event->data_off, event->end_off);
@@ -174,7 +189,7 @@ record_stream_chunk(record *out, tg_stream *stream, const uint8_t *chunk, size_t
     if (status != TG_OK)
         return status;
     while ((status = tg_stream_next(stream, &event)) == TG_OK)
-        record_event(out, &event);
+        record_event(out, stream, &event);
     if (status == TG_MORE && tg_stream_next(stream, &event) != TG_MORE)
         record_printf(out, "BREACH: TG_MORE does not last\n");
     return status;
@@ -212,7 +227,7 @@ record_stream(record *out, const record_setup *setup, const uint8_t *ptr, size_t
     size_t i;
 
     record_clear(out);
-    tg_stream_init(&stream, setup->alloc, &setup->limits, setup->flags);
+    tg_stream_init_framing(&stream, setup->framing, setup->alloc, &setup->limits, setup->flags);
     for (i = 0; i <= cut_count && status == TG_MORE; i++) {
         const size_t to = i < cut_count ? cuts[i] : len;
         uint8_t *chunk = record_lend(setup, ptr + from, to - from);

@@ -26,6 +26,7 @@ typedef struct record {
 } record;
 
 typedef struct record_setup {
+    tg_framing framing;
     tg_limits limits;
     unsigned flags;
     const tg_alloc *alloc; /* NULL: the default */

@@ -23,6 +23,9 @@ main(int argc, char **argv)
     test_sse();
     test_limits();
     test_memory();
+    test_ndjson();
+    test_array();
+    test_eventstream();
     test_sse_vectors(folder);
     test_json_vectors(folder);
     return check_close();

@@ -11,6 +11,9 @@ void test_json(void);
 void test_sse(void);
 void test_limits(void);
 void test_memory(void);
+void test_ndjson(void);
+void test_array(void);
+void test_eventstream(void);
 /* folder: where the vectors are. */
 void test_sse_vectors(const char *folder);
 void test_json_vectors(const char *folder);

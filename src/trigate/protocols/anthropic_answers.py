@@ -20,7 +20,7 @@ RESENT = ("pause_turn", "compaction")
 
 
 def to_message(response: Response) -> dict[str, Any]:
-    """The assistant's message. A tool_use that nothing may answer is left out, for the provider refuses it."""
+    """The assistant's message, without a tool_use that nothing may answer: the provider would refuse it."""
     answerable = {call.call_id for call in response.released}
     is_resent = response.status == "incomplete" and response.reason in RESENT
     content = [json.loads(raw) for raw in response.echo]
@@ -35,10 +35,14 @@ def to_message(response: Response) -> dict[str, Any]:
 
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
-    """The user's message with one result. Several results of one turn belong into one such message, before any text."""
+    """The user's message with one result. All results of a turn belong into one message, before any text."""
     if call.call_id is None:
         raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
-    answer: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.call_id, "content": _content(content)}
+    answer: dict[str, Any] = {
+        "type": "tool_result",
+        "tool_use_id": call.call_id,
+        "content": _content(content),
+    }
     if is_error:
         answer["is_error"] = True
     toolset = _toolset(response, call)

@@ -1,9 +1,9 @@
 """The content blocks of a Messages turn: what each gathers, and its JSON when it is whole.
 
 Rules
- - The index routes. An index may be used again by another block only when the old one takes no more arguments.
- - A block goes back to the provider as it came: its start's members, with what the deltas added. Signatures and
-   redacted thinking are never touched, and the `input` of a tool is its own text, digit by digit.
+ - The index routes. It may be used again by another block only when the old one takes no more arguments.
+ - A block goes back to the provider as it came: its start's members, with what the deltas added. Signatures
+   and redacted thinking are never touched, and the `input` of a tool is its own text, digit by digit.
  - What is not whole does not go back: open blocks (but for text), thinking without a signature, void calls.
 """
 
@@ -86,7 +86,9 @@ class Block:
     @property
     def has_pieces(self) -> bool:
         """Whether a delta added anything."""
-        return bool(self.pieces or self.citations or self.part or (self.call is not None and self.call.arguments))
+        return bool(
+            self.pieces or self.citations or self.part or (self.call is not None and self.call.arguments)
+        )
 
     def gather(self, member: str, piece: str) -> None:
         self.pieces.setdefault(member, []).append(piece)
@@ -136,8 +138,11 @@ class Block:
         if self.part is not None:
             members[self.type] = json.dumps(self.part.text).encode()
         if self.citations:
-            before = members.get("citations", b"").strip(b"[] \t\r\n") if _is_list(members) else b""
-            members["citations"] = b"[" + b", ".join([before, *self.citations] if before else self.citations) + b"]"
+            before = members.get("citations", b"")
+            held = before[1:-1].strip() if before[:1] == b"[" else b""
+            members["citations"] = (
+                b"[" + b", ".join([held, *self.citations] if held else self.citations) + b"]"
+            )
         for member in self.pieces:
             members[member] = json.dumps(self._gathered(member)).encode()
         return members
@@ -164,7 +169,9 @@ class Blocks:
         """A new block. The caller has seen to it that the index is free, or may be used again."""
         turn = self._turn
         if index not in self._by_index and index != max(self._by_index, default=-1) + 1:
-            turn.anomaly("index_gap", event.start, f"block {index} follows {max(self._by_index, default=None)}")
+            turn.anomaly(
+                "index_gap", event.start, f"block {index} follows {max(self._by_index, default=None)}"
+            )
         block = Block(index, block_type, members_of(raw, event))
         self._by_index[index] = block
         self.all.append(block)
@@ -206,13 +213,11 @@ def _word(members: dict[str, bytes], name: str) -> str | None:
     return (json.loads(value) or None) if value[:1] == b'"' else None
 
 
-def _is_list(members: dict[str, bytes]) -> bool:
-    return members.get("citations", b"")[:1] == b"["
-
-
 def _object(members: dict[str, bytes]) -> bytes:
     """The object of these members: their values stay as they are, so no number is converted."""
-    return b"{" + b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items()) + b"}"
+    return (
+        b"{" + b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items()) + b"}"
+    )
 
 
 def _is_object(text: str) -> bool:
@@ -228,5 +233,5 @@ def _is_object(text: str) -> bool:
 
 
 def _object_text(text: str) -> str:
-    """The text of a call that is done, as JSON: it may be empty, or no JSON by a leniency that the caller chose."""
+    """The text of a call that is done, as JSON: it may be empty, or no JSON by the caller's leniency."""
     return text if _is_object(text) else json.dumps(decode_object(text))

@@ -1,12 +1,13 @@
 """Anthropic Messages and its compatible servers: docs/protocols/anthropic-messages.md.
 
 Rules
- - The block index routes; `type` inside the JSON is the authority, the event's name a check. Results go back by
-   the block's id.
- - content_block_stop closes the arguments and proves no more: a reply that a limit cut closes its last block, too.
-   A closed call is proven when generation goes on behind it, and may run when the message stopped for tool_use.
- - No copy of the arguments is ever repeated, so what does not fit where it came is never dropped in silence: a piece
-   of arguments that belongs to no open tool is a contradiction.
+ - The block index routes; `type` inside the JSON is the authority, the event's name a check. Results go back
+   by the block's id.
+ - content_block_stop closes the arguments and proves no more: a reply that a limit cut closes its last block,
+   too. A closed call is proven when generation goes on behind it, and may run when the message stopped for
+   tool_use.
+ - No copy of the arguments is ever repeated, so what does not fit where it came is never dropped in silence:
+   a piece of arguments that belongs to no open tool is a contradiction.
 """
 
 from __future__ import annotations
@@ -142,7 +143,9 @@ class AnthropicMessages:
         if event.event == "message":
             self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
         elif event.event != kind:
-            self._turn.anomaly("event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True)
+            self._turn.anomaly(
+                "event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True
+            )
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)
@@ -163,7 +166,7 @@ class AnthropicMessages:
             self._distrust(block, event, f"an event of type {kind!r} holds a delta for it")
 
     def _distrust(self, block: Block, event: Frame, detail: str) -> None:
-        """Something that is not understood came for an open call: its text may lack a piece, so it must not run."""
+        """Something not understood came for an open call: its text may lack a piece, so it must not run."""
         if block.call is not None and block.takes_arguments:
             self._turn.void_call(block.call, "unknown_type", event.start, detail)
 
@@ -198,12 +201,17 @@ class AnthropicMessages:
         change = decode(message.delta, MessageChange, event) if message.delta else MessageChange()
         if change.stop_reason is not msgspec.UNSET:
             self._take_stop_reason(change.stop_reason or None, event)
-        if change.stop_details or change.container or message.context_management or message.input_transformations:
+        if (
+            change.stop_details
+            or change.container
+            or message.context_management
+            or message.input_transformations
+        ):
             turn.other("message_delta", event.data)
         self._count(message.usage)
 
     def _take_stop_reason(self, word: str | None, event: Frame) -> None:
-        """The last one counts. But a message that was cut, refused or paused does not become one that asks to run."""
+        """The last one counts. But a message that was cut, refused or paused does not come to ask for it."""
         turn = self._turn
         if self._has_stop_reason and word != self._stop_reason:
             detail = f"{self._stop_reason!r} became {word!r}"
@@ -244,7 +252,9 @@ class AnthropicMessages:
             said = f"the message stopped without a stop_reason, in the event at byte {event.start}"
             error = ErrorInfo("structure", "structure", "missing_stop_reason", said, event.start)
         elif status == "failed":
-            error = ErrorInfo("provider", word, word, f"the message stopped for {word!r}, which is not known", event.start)
+            error = ErrorInfo(
+                "provider", word, word, f"the message stopped for {word!r}, which is not known", event.start
+            )
         elif word in PROFILE.asks_to_run and all(block.call is None for block in self._blocks.all):
             status = "failed"
             said = f"the message stopped for {word!r}, but has no call, in the event at byte {event.start}"
@@ -318,11 +328,13 @@ class AnthropicMessages:
             self._arguments(block, delta, event)
         else:
             if block.is_stopped:
-                self._turn.anomaly("delta_after_done", event.start, f"block {block.index} ({block.type})", once=True)
+                self._turn.anomaly(
+                    "delta_after_done", event.start, f"block {block.index} ({block.type})", once=True
+                )
             self._add(block, delta, event)
 
     def _implied(self, index: int, delta: Delta, event: Frame) -> Block | None:
-        """A delta without a start. Text opens its block; arguments that nobody can name are a contradiction."""
+        """A delta without a start. Text opens its block; arguments of nobody are a contradiction."""
         detail = f"{delta.type} for index {index}"
         self._turn.anomaly("delta_without_start", event.start, detail, once=True)
         if delta.type in ("text_delta", "thinking_delta"):
@@ -332,7 +344,9 @@ class AnthropicMessages:
             self._turn.unknown(f"delta type {delta.type!r}", event.start)
             self._turn.other("content_block_delta", event.data)
         elif delta.type == "input_json_delta" and _partial_json(delta, event):
-            self._turn.conflict("orphan_arguments", event.start, f"arguments for index {index}, which never began")
+            self._turn.conflict(
+                "orphan_arguments", event.start, f"arguments for index {index}, which never began"
+            )
         return None
 
     def _unknown_delta(self, block: Block, delta_type: str, event: Frame) -> None:
@@ -344,7 +358,7 @@ class AnthropicMessages:
         self._turn.other("content_block_delta", event.data)
 
     def _misplaced(self, block: Block, delta: Delta, event: Frame) -> None:
-        """A delta that does not fit its block. LiteLLM sends empty ones; any other may be missing elsewhere."""
+        """A delta that does not fit its block. Gateways send empty ones; another may lack elsewhere."""
         detail = f"{delta.type} for block {block.index} ({block.type})"
         if block.call is not None and not delta.is_empty:
             self._turn.conflict("misplaced_delta", event.start, detail, block.call)
@@ -411,8 +425,8 @@ class AnthropicMessages:
     def _close_call(self, block: Block, call: ToolCall, event: Frame) -> None:
         """The arguments are the pieces; without any, the `input` of the start, which else is a stand-in.
 
-        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of the two is
-        meant: neither may run.
+        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of the two
+        is meant: neither may run.
         """
         turn = self._turn
         told = block.start_input
@@ -443,8 +457,6 @@ class AnthropicMessages:
             self._message_stop(data, event)
 
 
-
-
 def _partial_json(delta: Delta, event: Frame) -> str:
     """The piece of an input_json_delta: null is an empty one, but if it is missing, text was lost."""
     if delta.partial_json is msgspec.UNSET:
@@ -457,7 +469,7 @@ def _partial_json(delta: Delta, event: Frame) -> str:
 
 
 def _differs(told: str, joined: str) -> bool:
-    """Whether two argument texts are different objects. Whether `joined` is one at all is judged elsewhere."""
+    """Whether two argument texts are different objects. That `joined` is one at all is judged elsewhere."""
     try:
         meant = json.loads(joined)
     except RecursionError:

@@ -125,7 +125,7 @@ class Completion(msgspec.Struct):
 
 
 def text_of(value: Any, member: str, event: Frame) -> str:
-    """A text member: "" where it is null or absent. StructureError (wrong_shape) if it is anything but a string."""
+    """A text member: "" where it is null or absent. StructureError (wrong_shape) for what is no string."""
     if value is None or isinstance(value, str):
         return value or ""
     raise StructureError(
@@ -137,7 +137,7 @@ def text_of(value: Any, member: str, event: Frame) -> str:
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:
-    """The counts of all usage objects so far, merged. input_tokens leaves out what came from a cache, as the wire does."""
+    """The counts of all usage objects so far, merged. As on the wire, input_tokens is without what was cached."""
 
     def number(source: Any, name: str) -> int | None:
         value = source.get(name) if isinstance(source, dict) else None

@@ -1,11 +1,11 @@
 """Bedrock's InvokeModelWithResponseStream: docs/protocols/bedrock-invoke.md.
 
 Rules
- - A `chunk` message holds one event of the model's own protocol, base64 in its member `bytes`. The first one decides
-   which protocol that is, and every further one belongs to it.
+ - A `chunk` message holds one event of the model's own protocol, base64 in its member `bytes`. The first one
+   decides which protocol that is, and every further one belongs to it.
  - What an event means is told by that protocol's interpreter alone; here is only the envelope.
- - An exception or an error in the framing ends the response, and a guardrail that stepped in lets nothing run,
-   whatever the model's own events say.
+ - An exception or an error in the framing ends the response, and a guardrail that stepped in lets nothing
+   run, whatever the model's own events say.
 """
 
 from __future__ import annotations
@@ -129,18 +129,18 @@ class BedrockInvoke:
         kind = decode(payload, Head, whole).type
         if kind is not None:
             if ADDED.encode() in payload:
-                self._take_added(members_of(payload, whole), event)
+                self._take_added(members_of(payload, whole))
             self._hand_on(AnthropicMessages, InnerEvent(kind, payload, event.start))
             return
         members = members_of(payload, whole)
-        self._take_added(members, event)
+        self._take_added(members)
         for name, data in members.items():
             if name in NOVA_EVENTS:
                 self._hand_on(_nova(), InnerEvent(name, data, event.start))
             elif not name.startswith(ADDED):
                 self._take_unknown(name, data, event)
 
-    def _take_added(self, members: dict[str, bytes], event: Frame) -> None:
+    def _take_added(self, members: dict[str, bytes]) -> None:
         """What Bedrock says beside the model: metrics, traces, and whether a guardrail stepped in."""
         if self._turn.is_ended:
             return
@@ -151,14 +151,16 @@ class BedrockInvoke:
             self._is_blocked = True
 
     def _take_unknown(self, name: str, data: bytes, event: Frame) -> None:
-        """A member that is no known event. Nova names its events so; a Messages event without a type may be a lost piece."""
+        """A member that is no known event. A Messages event without a type may be a lost piece."""
         if isinstance(self._inner, AnthropicMessages):
             raise StructureError(
-                f"the event in the chunk at byte {event.start} has no type", code="missing_member", offset=event.start
+                f"the event in the chunk at byte {event.start} has no type",
+                code="missing_member",
+                offset=event.start,
             )
         if self._inner is None:
             raise StructureError(
-                f"the event at byte {event.start} belongs to no known model family: its first member is {name!r}",
+                f"the event at byte {event.start} belongs to no known model family: its member is {name!r}",
                 code="unknown_protocol",
                 offset=event.start,
             )
@@ -184,7 +186,9 @@ class BedrockInvoke:
         said = (value.get(member) for member in ("message", "Message", "originalMessage"))
         message = next((text for text in (*said, headers.get(":error-message")) if isinstance(text, str)), "")
         word = name or "exception"
-        error = ErrorInfo("provider", word, word, message or f"Bedrock ended the stream: {word}", event.start, value)
+        error = ErrorInfo(
+            "provider", word, word, message or f"Bedrock ended the stream: {word}", event.start, value
+        )
         if isinstance(self._inner, AnthropicMessages):
             self._inner.fail(error)
         else:
@@ -198,7 +202,9 @@ def _payload(text: str, event: Frame) -> bytes:
         payload.decode()
     except binascii.Error as error:
         raise DecodeError(
-            f"the chunk at byte {event.start} is not base64: {error}", code="invalid_base64", offset=event.start
+            f"the chunk at byte {event.start} is not base64: {error}",
+            code="invalid_base64",
+            offset=event.start,
         ) from None
     except UnicodeDecodeError as error:
         raise DecodeError(

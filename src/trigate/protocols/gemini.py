@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
+from trigate._core import Leftover, ServerSentEvent
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.protocols import gemini_answers
@@ -146,8 +146,8 @@ class Gemini:
 
     def event(self, event: Frame) -> None:
         turn = self._turn
-        if turn.strays is None:
-            turn.strays = Strays(event.start or 0, turn.options.limits.max_event_bytes)
+        if turn.strays is None and isinstance(event, ServerSentEvent) and event.end is not None:
+            turn.strays = Strays(event.end, turn.options.limits.max_event_bytes)
         data = event.data_bytes.strip()
         if not data:
             return

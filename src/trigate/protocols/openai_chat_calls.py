@@ -1,12 +1,12 @@
 """The tool calls of one choice: to which of them does a fragment belong, and is what it brings new?
 
 Rules
- - An id that is known decides. A new id with a name opens a new call, also at a used index. Without an id the index
-   decides (its newest call); with neither, a name opens a call, and anything else continues the last one.
- - Id and name: empty, null and "null" count as absent. The first id stays. A name that differs is the next piece of it.
- - Argument text is only ever appended, but for two copies that servers are known to send, both flagged: a first
-   piece that is exactly {} before the real object, and a frame that repeats id, name and the whole text.
- - Text that belongs to no named call makes the turn a conflict: it is missing from a call, and nobody knows which.
+ - An id that is known decides. A new id with a name opens a new call, also at a used index. Without an id the
+   index decides (its newest call); with neither, a name opens a call, and anything else goes to the last one.
+ - Id and name: empty, null and "null" count as absent. The first id stays. Another name is the next piece.
+ - Argument text is only ever appended, but for two copies that servers are known to send, both flagged: a
+   first piece that is exactly {} before the real object, and a frame that repeats id, name and the whole text.
+ - Text that belongs to no named call makes the turn a conflict: a call lacks it, and nobody knows which.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trigate.turn import Turn
 __all__ = ["Slot", "ToolCalls"]
 
 PLACEHOLDER = "{}"
-#: The type of a call whose function the server names and runs, but whose arguments the client has to echo (Moonshot).
+#: The types of calls with a `function`. Moonshot's builtin ones are calls too: the client echoes the arguments.
 FUNCTION_TYPES = (None, "", "null", "function", "builtin_function")
 
 
@@ -88,10 +88,10 @@ class ToolCalls:
 
     # -- fragments ---------------------------------------------------------------------------------
 
-    def take(self, fragment: Fragment, text: str | None, is_string: bool, frame: Frame) -> None:
+    def take(
+        self, fragment: Fragment, name: str | None, text: str | None, is_string: bool, frame: Frame
+    ) -> None:
         """One fragment of `tool_calls`; text: its arguments, or the input of a custom call."""
-        body = fragment.custom or fragment.function
-        name = present(body.name) if body is not None else None
         call_id = present(fragment.id)
         if not (name or call_id or text or fragment.extra_content):
             return
@@ -99,12 +99,15 @@ class ToolCalls:
         if slot is None:
             return
         self._last = slot
-        if self._check_kind(slot, fragment, frame):
-            if fragment.extra_content and slot.extra is None:
-                slot.extra = fragment.extra_content
-            self._feed(slot, call_id, name or self._type_name(slot, fragment), text, frame)
-            if not is_string and slot.call is not None:
-                self._turn.flag(slot.call, "arguments_not_string")
+        if not self._check_kind(slot, fragment, frame):
+            return
+        if fragment.extra_content and slot.extra is None:
+            slot.extra = fragment.extra_content
+        if slot.kind == "builtin":
+            name = name or fragment.type
+        self._feed(slot, call_id, name, text, frame)
+        if not is_string and slot.call is not None:
+            self._turn.flag(slot.call, "arguments_not_string")
 
     def take_function_call(self, name: str | None, text: str | None, is_string: bool, frame: Frame) -> None:
         """The deprecated single call, which has no id: it is answered by its name."""
@@ -154,7 +157,7 @@ class ToolCalls:
         if name is not None:
             return last if last.call is not None and not last.name else self._open(None, frame)
         if last is not self.slots[-1]:
-            # The last one that was opened, or the last one that was fed? A guess could complete the wrong call.
+            # The last that was opened, or the last that was fed? A guess could complete the wrong call.
             detail = "a fragment with neither index, id nor name, while several calls take turns"
             self._turn.conflict("ambiguous_fragment", frame.start, detail, *self.calls)
             return None
@@ -200,16 +203,12 @@ class ToolCalls:
             return False
         return True
 
-    def _type_name(self, slot: Slot, fragment: Fragment) -> str | None:
-        return fragment.type if slot.kind == "builtin" else None
-
     # -- what a fragment brings --------------------------------------------------------------------
 
     def _feed(
         self, slot: Slot, call_id: str | None, name: str | None, text: str | None, frame: Frame
     ) -> None:
-        is_repeat = slot.call is not None and call_id is not None and call_id == slot.call_id
-        is_repeat = is_repeat and name is not None and name == slot.name
+        is_repeat = None not in (call_id, name) and (call_id, name) == (slot.call_id, slot.name)
         if text and is_repeat and self._is_snapshot(slot, text):
             assert slot.call is not None
             self._turn.flag(slot.call, "snapshot_repeated")
@@ -342,7 +341,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _restarts_when_whole(text: str, restarts: list[int]) -> bool:
-    """Whether one of these places stands right behind the first whole JSON value of the text, or in the blanks there."""
+    """Whether one of these places stands right behind the text's first whole JSON value, blanks allowed."""
     data = join_halves(text).encode("utf-8", "replace")
     end = _closed_at(data)
     if end is None:
@@ -351,7 +350,7 @@ def _restarts_when_whole(text: str, restarts: list[int]) -> bool:
     rest = data[end:]
     last = first + len(rest) - len(rest.lstrip(b" \t\r\n"))
     lost = len(text) - len(join_halves(text))
-    # Halves that were joined make the joined text shorter by one character each; whose place that is does not matter.
+    # Each pair of halves that was joined makes the text shorter by one; a wider net does no harm here.
     return any(first <= place <= last + lost for place in restarts)
 
 

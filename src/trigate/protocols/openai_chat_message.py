@@ -55,16 +55,19 @@ class _Run:
         pieces = [piece for piece in self.pieces if piece]
         if all(isinstance(piece, str) for piece in pieces):
             return self.value | {self.member: "".join(pieces)}
-        inner = [
-            part for piece in pieces for part in (piece if isinstance(piece, list) else [_text_part(piece)])
-        ]
-        if all(isinstance(part, dict) and part.keys() == {"type", "text"} for part in inner):
+        lists = [piece if isinstance(piece, list) else [_text_part(piece)] for piece in pieces]
+        inner = [part for parts in lists for part in parts]
+        if all(_is_text_part(part) for part in inner):
             inner = [_text_part("".join(part["text"] for part in inner))]
         return self.value | {self.member: inner}
 
 
 def _text_part(text: Any) -> dict[str, Any]:
     return {"type": "text", "text": text}
+
+
+def _is_text_part(part: Any) -> bool:
+    return isinstance(part, dict) and part.keys() == {"type", "text"} and isinstance(part["text"], str)
 
 
 class Echo:
@@ -175,10 +178,10 @@ def _content(content: Any) -> Any:
         return content
     if isinstance(content, (bytes, bytearray)):
         raise TypeError("content must be text or JSON values, not bytes: decode it first")
-    if (
-        isinstance(content, list)
-        and content
-        and all(isinstance(part, dict) and "type" in part for part in content)
-    ):
+    if isinstance(content, list) and content and all(_is_part(item) for item in content):
         return content
     return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _is_part(item: Any) -> bool:
+    return isinstance(item, dict) and "type" in item

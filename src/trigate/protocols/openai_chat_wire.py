@@ -1,4 +1,4 @@
-"""The JSON of Chat Completions chunks, as far as it matters here: shapes for decoding, usage, reasoning, arguments.
+"""The JSON of chat completion chunks, as far as it matters here: shapes, usage, reasoning, arguments.
 
 Source: docs/protocols/openai-chat.md. Members that are not named here are ignored.
 """
@@ -137,7 +137,7 @@ def present(value: str | None) -> str | None:
 def arguments_text(
     value: Any, data: bytes, place: tuple[int, int | None], frame: Frame
 ) -> tuple[str | None, bool]:
-    """One piece of arguments, and whether it came as a string; an object is given as the JSON text that it is.
+    """One piece of arguments, and whether it came as a string; an object is given as its JSON text.
 
     place: the position of the choice in the chunk, and of the fragment in its delta (None: `function_call`).
     A decoded object would have lost repeated member names, so its text is taken from the chunk itself.
