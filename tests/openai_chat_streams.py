@@ -1,7 +1,7 @@
 """Chat completion streams for the tests: chunks in, bytes out, with only what is special about a stream said.
 
 Rules
- - A chunk is a dict, as it stands in `data:`; a str is written as it is, for sentinels, comments and other lines.
+ - A chunk is a dict, as it stands in `data:`; a str is written as it is: sentinels, comments, other lines.
  - Nothing here knows how trigate works inside.
 """
 
@@ -79,7 +79,11 @@ def tools(*fragments: dict[str, Any], choice: int = 0, end: str | None = None) -
 
 
 def call(
-    arguments: Any = '{"n":1}', name: str | None = "go", call_id: Any = "call_1", index: Any = 0, choice: int = 0
+    arguments: Any = '{"n":1}',
+    name: str | None = "go",
+    call_id: Any = "call_1",
+    index: Any = 0,
+    choice: int = 0,
 ) -> dict[str, Any]:
     """A chunk with a whole call; None for members that are to be left out."""
     place = {"index": index, "id": call_id, "type": "function"}

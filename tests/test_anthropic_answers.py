@@ -1,4 +1,4 @@
-"""How a Messages turn goes back: the assistant's message, its opaque members unchanged, and results of calls."""
+"""How a Messages turn goes back: the message with its opaque members unchanged, and the results of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of docs/protocols/anthropic-messages.md: what releases a call, what does not, what is only noted."""
+"""The rules of docs/protocols/anthropic-messages.md: what releases a call, and what does not."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_usage_is_merged() -> None:
 
 
 def test_tokens_that_became_nothing() -> None:
-    assert codes(Script.begun().end("end_turn").parse()) == ["tokens_without_content"]
+    assert codes(Script.begun().end("end_turn").parse()) == ["usage_without_content"]
     assert codes(Script.begun(usage={}).end("end_turn", usage={"output_tokens": 0}).parse()) == []
 
 
@@ -331,7 +331,7 @@ def test_the_start_s_input_counts_where_no_piece_came(pieces: tuple[str, ...]) -
 
 def test_the_start_s_input_keeps_its_digits() -> None:
     block = '{"type":"tool_use","id":"t","name":"go","input":{"n":1.10,"big":123456789012345678901234567890}}'
-    start = f'event: content_block_start\ndata: {{"type":"content_block_start","index":0,"content_block":{block}}}\n\n'
+    start = f'data: {{"type":"content_block_start","index":0,"content_block":{block}}}\n\n'
     response = parse(Script.begun().data() + start.encode() + Script().stop(0).end().data())
     assert response.released[0].arguments == '{"n":1.10,"big":123456789012345678901234567890}'
     assert response.released[0].value()["big"] == 123456789012345678901234567890

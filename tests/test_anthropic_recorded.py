@@ -1,7 +1,7 @@
-"""Recorded and described Messages streams: trigate makes of them what their index and cases say, at every cut.
+"""Recorded and described Messages streams give what their index and cases say, at every cut.
 
-Where the index and the design differ, the design counts: a `pause_turn` is incomplete (the index: completed), and
-the last event of a recording that lacks its blank line is no event (the index reads it).
+Where the index and the design differ, the design counts: a `pause_turn` is incomplete (the index: completed),
+and the last event of a recording that lacks its blank line is no event (the index reads it).
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def test_no_prefix_of_events_releases_anything(entry: dict[str, Any]) -> None:
 @needs_corpus
 @pytest.mark.parametrize("entry", [entry for entry in SMALL if entry["tool_calls"]], ids=name_of)
 def test_a_lost_or_repeated_event_makes_no_other_call(entry: dict[str, Any]) -> None:
-    """What the wire cannot show is a lost or repeated piece of arguments: it neither counts nor repeats them."""
+    """What the wire cannot show is a lost or repeated piece of arguments: they are not counted."""
     data = corpus_stream(entry["file"]).replace(b"\r\n", b"\n")
     events = [event + b"\n\n" for event in data.split(b"\n\n") if event.strip()]
     good = {(call.call_id, call.name, call.arguments) for call in parse(data).calls}

@@ -48,7 +48,7 @@ def gathered(*args: PartialArg, max_depth: int = 100) -> PartialArguments:
         ("$.", None),
         ("$..a", None),
         ("$.a b", None),
-        ("$.*", ("*",)),
+        ("$.*", None),
         ("$[*]", None),
         ("$[-1]", None),
         ("$[01]", None),
@@ -176,7 +176,7 @@ def test_depth(depth: int) -> None:
 
 
 def test_depth_beyond_the_interpreters_own() -> None:
-    values = gathered(arg("$" + "[0]['x']" * 0 + ".a[0]" * 5000, numberValue=1), max_depth=20_000)
+    values = gathered(arg("$" + ".a[0]" * 5000, numberValue=1), max_depth=20_000)
     assert values.problem() is None
     assert values.text() == '{"a":[' * 5000 + "1" + "]}" * 5000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import subprocess
 import sys
@@ -350,22 +351,44 @@ def test_max_calls() -> None:
     assert len(response.calls) == 3
 
 
+def _smallest(stream: bytes, text: str) -> int:
+    """The smallest bound that lets this text through: what is kept, and a cost for each item and part."""
+    bounds = range(1, 10_000)
+    return bounds[
+        bisect.bisect_left(
+            bounds,
+            True,
+            key=lambda bound: (
+                parse(stream, "openai-responses", limits=Limits(max_response_bytes=bound)).text == text
+            ),
+        )
+    ]
+
+
 def test_max_response_bytes() -> None:
-    """Text, arguments and finished items count, each as it came."""
+    """Text, arguments and finished items count, each as it came, and each part and item costs something."""
     wire = Wire().text("he", "llö").call('{"a":', "1}")
     kept = len("hellö".encode()) + len('{"a":1}') + wire.items_size
     stream = wire.complete().stream
-    for bound in (kept, kept + 1):
-        _check_fits(stream, "max_response_bytes", bound)
+    bounds = range(kept, kept + 4000)
+    statuses = [
+        parse(stream, "openai-responses", limits=Limits(max_response_bytes=bound)).status for bound in bounds
+    ]
+    least = bounds[statuses.index("completed")]
+    assert statuses == ["failed"] * (least - kept) + ["completed"] * (bounds.stop - least)
+    _check_fits(stream, "max_response_bytes", least)
     offset = stream.rindex(b"event: response.output_item.done")
-    _check_passed(stream, "response_too_large", "max_response_bytes", kept - 1, offset)
+    _check_passed(stream, "response_too_large", "max_response_bytes", least - 1, offset)
 
 
-def test_max_response_bytes_bounds_text_alone() -> None:
-    wire = Wire().text("x" * 50)
-    stream = wire.stream
-    offset = stream.index(b"event: response.output_text.delta")
-    response = _check_passed(stream, "response_too_large", "max_response_bytes", 49, offset)
+def test_max_response_bytes_counts_text_byte_by_byte() -> None:
+    def stream_of(size: int) -> bytes:
+        return Wire().text("x" * size).stream.partition(b"event: response.output_text.done")[0]
+
+    least = _smallest(stream_of(50), "x" * 50)
+    assert _smallest(stream_of(51), "x" * 51) == least + 1
+    offset = stream_of(50).index(b"event: response.output_text.delta")
+    response = _check_passed(stream_of(50), "response_too_large", "max_response_bytes", least - 1, offset)
     assert response.text == ""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from trigate.errors import ModelError
+from trigate.text import Pieces
 from trigate.validate import decode_object
 
 __all__ = ["CallKind", "CallState", "ReleasedCall", "ToolCall", "WireKey"]
@@ -48,6 +49,7 @@ class ToolCall:
         "_kind",
         "_name",
         "_pieces",
+        "_position",
         "_problem",
         "_state",
         "_wire_key",
@@ -56,7 +58,8 @@ class ToolCall:
 
     _call_id: str | None
     _name: str
-    _pieces: list[str]
+    _pieces: Pieces
+    _position: int
     _kind: CallKind
     _state: CallState
     _problem: str | None
@@ -69,7 +72,8 @@ class ToolCall:
             raise TypeError("a ReleasedCall is made by the parser alone, when the call may run")
         self._call_id = None
         self._name = ""
-        self._pieces = []
+        self._pieces = Pieces()
+        self._position = -1
         self._kind = kind
         self._state = "streaming"
         self._problem = None
@@ -87,10 +91,7 @@ class ToolCall:
 
     @property
     def arguments(self) -> str:
-        pieces = self._pieces
-        if len(pieces) > 1:
-            pieces[:] = ["".join(pieces)]
-        return pieces[0] if pieces else ""
+        return self._pieces.text
 
     @property
     def kind(self) -> CallKind:
@@ -193,5 +194,5 @@ def _copy(call: ToolCall, cls: type[_C]) -> _C:
     twin = cls.__new__(cls)
     for name in ToolCall.__slots__:
         setattr(twin, name, getattr(call, name))
-    twin._pieces = [call.arguments]
+    twin._pieces = Pieces(call.arguments)
     return twin

@@ -86,6 +86,11 @@ def _object_framing(start: bytes, allowed: tuple[Framing, ...]) -> Framing | Non
     return "ndjson"
 
 
+def framing_at_end(head: bytes, allowed: tuple[Framing, ...]) -> Framing:
+    """The framing of an input that ended before it could be told: nothing, blank space, or one unended line."""
+    return choose_framing(head.rstrip(b"\n") + b"\n", allowed) or allowed[0]
+
+
 def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:
     match framing:
         case "body":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from trigate._core import Leftover, ServerSentEvent
 from trigate.errors import TransportError, TrigateError
-from trigate.framing import BLANK, BodyGatherer, Frame, Framer, Framing, choose_framing, make_framer
+from trigate.framing import BLANK, BodyGatherer, Frame, Framer, Framing, choose_framing, framing_at_end, make_framer
 from trigate.items import Item
 from trigate.limits import Limits
 from trigate.protocols import interpreter
@@ -71,7 +71,6 @@ class ResponseParser:
         self._fed = 0
         self._head: bytearray | None = bytearray()
         self._is_blank = True
-        self._framing: Framing = reader.framings[0]
         self._framer: Framer | None = None
         self._final: Response | None = None
         self._lock = threading.Lock()
@@ -118,7 +117,6 @@ class ResponseParser:
     def _start(self, framing: Framing) -> None:
         head, self._head = self._head, None
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
-        self._framing = framing
         self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
         if head:
             self._take_frames(head)
@@ -159,8 +157,7 @@ class ResponseParser:
     def _finish(self) -> Response:
         turn = self._turn
         if self._framer is None:
-            left_open = bytes(self._head or b"").lstrip(b" \t\r\n")[:1] in (b"{", b"[")
-            self._start("body" if left_open and "ndjson" not in self._interpreter.framings else self._framing)
+            self._start(framing_at_end(bytes(self._head or b""), self._interpreter.framings))
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
             if not turn.is_ended:

@@ -30,10 +30,13 @@ from trigate.items import (
 from trigate.limits import Limits
 from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import TextPart, join_halves
+from trigate.text import Pieces, TextPart, join_halves
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
+
+# What a part of text costs beside its text.
+_PART_SIZE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Turn:
         self._kept = 0
         self._items: list[Item] = []
         self._open_delta: tuple[type, object, list[str]] | None = None
+        self._whole_ids: dict[tuple[int | str, str], ToolCall] = {}
         self._unproven: list[int] = []  # positions in calls
         self._has_told_end = False
 
@@ -130,19 +134,18 @@ class Turn:
     # -- text --------------------------------------------------------------------------------------
 
     def open_text(self, choice: int = 0) -> TextPart:
-        part = TextPart()
-        self._texts.setdefault(choice, []).append(part)
-        return part
+        return self._open_part(self._texts.setdefault(choice, []))
 
     def open_reasoning(self) -> TextPart:
-        part = TextPart()
-        self._reasoning.append(part)
-        return part
+        return self._open_part(self._reasoning)
 
     def open_refusal(self) -> TextPart:
-        part = TextPart()
-        self._refusal.append(part)
-        return part
+        return self._open_part(self._refusal)
+
+    def _open_part(self, parts: list[TextPart]) -> TextPart:
+        self._kept += _PART_SIZE
+        parts.append(TextPart())
+        return parts[-1]
 
     def add_text(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
         if self.keep(_size(piece), offset):
@@ -177,6 +180,7 @@ class Turn:
         if len(self.calls) >= self.options.limits.max_calls:
             self._limit("too_many_calls", "max_calls", offset)
             return call
+        call._position = len(self.calls)
         self.calls.append(call)
         return call
 
@@ -280,7 +284,7 @@ class Turn:
             return
         call._state = "done"
         if self.options.release_on == "call" and self._status == "in_progress":
-            self._unproven.append(self.calls.index(call))
+            self._unproven.append(call._position)
             if is_proven:
                 self.prove_calls()
         else:
@@ -296,14 +300,14 @@ class Turn:
             self._emit(ToolCallDone(snapshot(call)))
 
     def _twin(self, call: ToolCall) -> ToolCall | None:
+        """An earlier whole call of the same id; if there is none, this one is it from now on."""
         if call._call_id is None:
             return None
-        for other in self.calls:
-            if other is call or other._state not in ("done", "released"):
-                continue
-            if other._call_id == call._call_id and self._choice_of(other) == self._choice_of(call):
-                return other
-        return None
+        first = self._whole_ids.setdefault((self._choice_of(call), call._call_id), call)
+        if first is not call and first._state == "void":
+            self._whole_ids[self._choice_of(call), call._call_id] = call
+            return None
+        return None if first is call else first
 
     def _choice_of(self, call: ToolCall) -> int | str:
         return call._wire_key[0] if self.has_choices else 0
@@ -315,7 +319,7 @@ class Turn:
     def _release(self, call: ToolCall) -> ReleasedCall:
         released = release(call)
         call._state = "released"
-        self.calls[self.calls.index(call)] = released
+        self.calls[call._position] = released
         return released
 
     def void_call(self, call: ToolCall, problem: str, offset: int | None, detail: str) -> None:
@@ -484,7 +488,7 @@ def _whole_text(call: ToolCall) -> str:
     text = call.arguments
     joined = join_halves(text)
     if joined != text:
-        call._pieces[:] = [joined]
+        call._pieces = Pieces(joined)
     return joined
 
 

@@ -33,7 +33,7 @@ test_records(void)
         {"{}\n", 0, "data=\"{}\"\nat=0,0,3\nrest none\nat=3"},
         {"{}\r\n", 0, "data=\"{}\"\nat=0,0,4\nrest none\nat=4"},
         {"{\"a\":1}\n[2]\n", 0, "data=\"{\\x22a\\x22:1}\"\nat=0,0,8\ndata=\"[2]\"\nat=8,8,12"},
-        {"1\n\n\r\n \t\r\n2\n", 0, "data=\"1\"\nat=0,0,2\ndata=\"2\"\nat=8,8,10\nrest none"},
+        {"1\n\n\r\n \t\r\n2\n", 0, "data=\"1\"\nat=0,0,2\ndata=\"2\"\nat=9,9,11\nrest none"},
         {"  1 \n", 0, "data=\"1 \"\nat=2,2,5"},
         {"1\r\r\n", 0, "data=\"1\\x0d\""},
         {"1\r2\n", 0, "data=\"1\\x0d2\"\nat=0,0,4"},

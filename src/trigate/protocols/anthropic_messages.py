@@ -260,7 +260,7 @@ class AnthropicMessages:
             said = f"the message stopped for {word!r}, but has no call, in the event at byte {event.start}"
             error = ErrorInfo("structure", "structure", "missing_call", said, event.start)
         if not self._blocks.all and usage_of(self._usage).output_tokens:
-            self._turn.anomaly("tokens_without_content", event.start, "tokens were counted, but nothing came")
+            self._turn.anomaly("usage_without_content", event.start, "tokens were counted, but nothing came")
         self._close_message()
         runs = word in PROFILE.asks_to_run
         self._turn.end(status, word, error=error, offset=event.start, runs=runs)
@@ -425,8 +425,8 @@ class AnthropicMessages:
     def _close_call(self, block: Block, call: ToolCall, event: Frame) -> None:
         """The arguments are the pieces; without any, the `input` of the start, which else is a stand-in.
 
-        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of the two
-        is meant: neither may run.
+        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of them is
+        meant: neither may run.
         """
         turn = self._turn
         told = block.start_input

@@ -137,7 +137,7 @@ def text_of(value: Any, member: str, event: Frame) -> str:
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:
-    """The counts of all usage objects so far, merged. As on the wire, input_tokens is without what was cached."""
+    """The counts of all usage objects so far. As on the wire, input_tokens is without what was cached."""
 
     def number(source: Any, name: str) -> int | None:
         value = source.get(name) if isinstance(source, dict) else None

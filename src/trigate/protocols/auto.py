@@ -61,7 +61,7 @@ class Auto:
 
     def _choose(self, event: Frame) -> None:
         try:
-            value = json.loads(event.data_bytes)
+            value = json.loads(event.data)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):

@@ -25,7 +25,7 @@ Segment: TypeAlias = str | int
 
 _HALVES = re.compile("[\ud800-\udfff]")
 _SEGMENT = re.compile(
-    r"\.(?P<name>[^.\[\]\s'\"]+)"
+    r"\.(?P<name>[^.*\[\]\s'\"]+)"
     r"|\[(?P<index>0|[1-9][0-9]{0,8})\]"
     r"|\['(?P<single>(?:[^'\\]|\\.)*)'\]"
     r'|\["(?P<double>(?:[^"\\]|\\.)*)"\]',

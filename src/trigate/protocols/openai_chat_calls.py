@@ -5,7 +5,7 @@ Rules
    index decides (its newest call); with neither, a name opens a call, and anything else goes to the last one.
  - Id and name: empty, null and "null" count as absent. The first id stays. Another name is the next piece.
  - Argument text is only ever appended, but for two copies that servers are known to send, both flagged: a
-   first piece that is exactly {} before the real object, and a frame that repeats id, name and the whole text.
+   first piece that is exactly {} before the real object, and a frame that repeats id, name and whole text.
  - Text that belongs to no named call makes the turn a conflict: a call lacks it, and nobody knows which.
 """
 
@@ -22,7 +22,7 @@ from trigate.turn import Turn
 __all__ = ["Slot", "ToolCalls"]
 
 PLACEHOLDER = "{}"
-#: The types of calls with a `function`. Moonshot's builtin ones are calls too: the client echoes the arguments.
+#: Types of calls with a `function`. Moonshot's builtin ones are calls too: the client echoes their arguments.
 FUNCTION_TYPES = (None, "", "null", "function", "builtin_function")
 
 
@@ -210,8 +210,7 @@ class ToolCalls:
     ) -> None:
         is_repeat = None not in (call_id, name) and (call_id, name) == (slot.call_id, slot.name)
         if text and is_repeat and self._is_snapshot(slot, text):
-            assert slot.call is not None
-            self._turn.flag(slot.call, "snapshot_repeated")
+            self._repeat(slot, frame)
             return
         self._note_restart(slot, is_repeat, name, text or "", frame)
         if call_id is not None or name is not None:
@@ -219,27 +218,29 @@ class ToolCalls:
         if text:
             self._append(slot, text, frame)
 
+    def _repeat(self, slot: Slot, frame: Frame) -> None:
+        assert slot.call is not None
+        if slot.kind == "custom":
+            # Free text may well repeat itself, so this is either the same text again or the next piece of it.
+            detail = f"{slot.name} {slot.call_id}: a frame that repeats everything, or an equal piece"
+            self._turn.conflict("ambiguous_repeat", frame.start, detail, slot.call)
+        else:
+            self._turn.flag(slot.call, "snapshot_repeated")
+
     def _is_snapshot(self, slot: Slot, text: str) -> bool:
         """Whether a frame that repeats id and name repeats the finished text as well."""
-        return (
-            slot.kind == "function"
-            and len(text) == slot.size
-            and slot.last == "}"
-            and text == slot.text
-            and _is_whole(text)
-        )
+        is_equal = len(text) == slot.size and text == slot.text
+        return is_equal and (slot.kind == "custom" or (slot.last == "}" and _is_whole(text)))
 
     def _note_restart(self, slot: Slot, is_repeat: bool, name: str | None, text: str, frame: Frame) -> None:
         """Remembers where the call was introduced anew, behind what may be its whole text."""
-        if slot.last != "}":
-            return
         is_renamed = name is not None and slot.name not in ("", name)
-        if is_renamed and slot.held:
-            detail = f"{slot.name!r} became {name!r} behind its arguments {slot.held}"
+        if is_renamed and slot.size and (slot.held or slot.kind == "custom"):
+            detail = f"{slot.name!r} became {name!r} behind text that may be whole"
             self._turn.conflict("name_changed", frame.start, detail, *self._of(slot))
-        elif is_renamed or (
-            (is_repeat or slot.has_foreign_id) and not slot.held and text.lstrip().startswith("{")
-        ):
+        elif slot.last != "}" or slot.held or slot.kind == "custom":
+            return
+        elif is_renamed or ((is_repeat or slot.has_foreign_id) and text.lstrip().startswith("{")):
             slot.restarts.append(slot.size)
 
     def _identify(self, slot: Slot, call_id: str | None, name: str | None, frame: Frame) -> None:

@@ -188,7 +188,7 @@ class OpenAIResponses:
         self._last_sequence = number
         if last is not None and number > last + 1:
             detail = f"number {number} follows {last}"
-            cut = [slot.call for slot in self._slots.all if slot.call is not None and not slot.is_closed]
+            cut = self._slots.open_calls()
             if cut:
                 self._turn.conflict("sequence_gap", offset, detail + " inside a call's arguments", *cut)
             else:
@@ -321,8 +321,7 @@ class OpenAIResponses:
                 *([slot.call] if slot.call is not None else []),
             )
             return
-        slot.raw = raw
-        slot.is_done = True
+        self._slots.finish(slot, raw)
         kind = client_kind(item)
         if kind is None:
             self._close_other(slot, item, event)
@@ -399,10 +398,11 @@ class OpenAIResponses:
         turn = self._turn
         if not output and self._slots.all and status == "completed":
             turn.anomaly("empty_final_output", event.start, "the final list of items is empty")
-        confirmed: list[Slot] = []
+        match = self._slots.matcher()
+        order: list[int] = []
         for position, raw in enumerate(output):
             item = decode(raw, Item, event)
-            slot = self._slots.match(item, position, confirmed)
+            slot = match(item, position)
             if slot is None:
                 turn.anomaly(
                     "item_without_start", event.start, f"{item.type} {item.id} in the final list alone"
@@ -410,12 +410,13 @@ class OpenAIResponses:
                 slot = self._slots.open(self._slots.next_index(), item, event)
             elif not slot.is_done and status == "completed":
                 turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
-            confirmed.append(slot)
+            slot.is_confirmed = True
+            order.append(slot.index)
             self._confirm_item(slot, item, bytes(raw), event)
-        if [slot.index for slot in confirmed] != sorted(slot.index for slot in confirmed):
+        if order != sorted(order):
             turn.anomaly("final_order_differs", event.start, "the final list has another order")
         for slot in self._slots.all:
-            if output and slot.call is not None and slot not in confirmed:
+            if output and slot.call is not None and not slot.is_confirmed:
                 self._miss(slot.call, status, event)
             elif not slot.is_done and status == "completed":
                 turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")

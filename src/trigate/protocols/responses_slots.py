@@ -8,6 +8,9 @@ Rules
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+
 from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
 from trigate.protocols.responses_items import CLIENT_ITEMS, SERVER_ITEMS
@@ -16,11 +19,14 @@ from trigate.turn import Turn
 
 __all__ = ["Slot", "Slots", "client_kind"]
 
+# What an item costs beside its text: objects, and its place in the indices.
+_SLOT_SIZE = 500
+
 
 class Slot:
     """One output item: where it stands, what it is, and how far it has come."""
 
-    __slots__ = ("call", "index", "is_closed", "is_done", "item_id", "raw", "type")
+    __slots__ = ("call", "index", "is_closed", "is_confirmed", "is_done", "item_id", "raw", "type")
 
     def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
         self.index = index
@@ -29,6 +35,7 @@ class Slot:
         self.call: ToolCall | None = None
         self.is_closed = False  # its argument text is closed
         self.is_done = False
+        self.is_confirmed = False  # the final list has it
         self.raw = b""
 
 
@@ -48,6 +55,10 @@ class Slots:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._by_index: dict[int, Slot] = {}
+        self._by_place: dict[tuple[int, str], Slot] = {}
+        self._by_item: dict[str, Slot] = {}
+        self._unfinished: dict[Slot, None] = {}
+        self._next = 0
         self.all: list[Slot] = []
 
     def at(self, index: int) -> Slot | None:
@@ -55,7 +66,7 @@ class Slots:
         return self._by_index.get(index)
 
     def next_index(self) -> int:
-        return max(self._by_index, default=-1) + 1
+        return self._next
 
     def index_of(self, index: int | None, offset: int | None) -> int:
         if index is not None:
@@ -65,12 +76,33 @@ class Slots:
 
     def open(self, index: int, item: Item, event: Frame) -> Slot:
         slot = Slot(index, item.id, item.type)
+        size = _SLOT_SIZE + sum(len(word or "") for word in (item.id, item.type, item.call_id, item.name))
+        if not self._turn.keep(size, event.start):
+            return slot
         self._by_index[index] = slot
+        self._next = max(self._next, index + 1)
+        self._name(slot)
+        self._unfinished[slot] = None
         self.all.append(slot)
         kind = client_kind(item)
         if kind is not None:
             self.open_call(slot, kind, item, event)
         return slot
+
+    def _name(self, slot: Slot) -> None:
+        if slot.item_id:
+            self._by_place.setdefault((slot.index, slot.item_id), slot)
+            self._by_item.setdefault(slot.item_id, slot)
+
+    def finish(self, slot: Slot, raw: bytes) -> None:
+        """The item is whole."""
+        slot.raw = raw
+        slot.is_done = True
+        self._unfinished.pop(slot, None)
+
+    def open_calls(self) -> list[ToolCall]:
+        """The calls whose argument text is still open."""
+        return [slot.call for slot in self._unfinished if slot.call is not None and not slot.is_closed]
 
     def open_call(self, slot: Slot, kind: CallKind, item: Item, event: Frame) -> None:
         slot.call = self._turn.open_call(
@@ -94,22 +126,21 @@ class Slots:
         if place.output_index is not None:
             slot = self._by_index.get(place.output_index)
             if slot is not None and place.item_id and place.item_id != slot.item_id:
-                for other in self.all:
-                    if other.index == place.output_index and other.item_id == place.item_id:
-                        return other
+                other = self._by_place.get((place.output_index, place.item_id))
+                if other is not None:
+                    return other
                 if slot.item_id:
                     self._turn.anomaly(
                         "item_id_changed", event.start, f"output_index {slot.index}", once=True
                     )
                 else:
                     slot.item_id = place.item_id
+                    self._name(slot)
             return slot
         self._turn.anomaly("missing_output_index", event.start, "a fragment without output_index", once=True)
-        for slot in self.all:
-            if place.item_id and slot.item_id == place.item_id:
-                return slot
-        unfinished = [slot for slot in self.all if not slot.is_done]
-        return unfinished[0] if len(unfinished) == 1 and not place.item_id else None
+        if place.item_id:
+            return self._by_item.get(place.item_id)
+        return next(iter(self._unfinished)) if len(self._unfinished) == 1 else None
 
     def locate(self, place: Place, item_type: str, event: Frame) -> int:
         """The output index of a piece of text; an item that never began is opened for it."""
@@ -130,21 +161,30 @@ class Slots:
             return None
         return self.open(place.output_index, Item(type=item_type, id=place.item_id), event)
 
-    def match(self, item: Item, position: int, taken: list[Slot]) -> Slot | None:
-        """The streamed item that a final one repeats: by call_id, else by id, else by its place.
-
-        Two different call_ids are two calls, whatever their place.
+    def matcher(self) -> Callable[[Item, int], Slot | None]:
+        """Finds the streamed item that one of the final list repeats, each at most once: by call_id, else by id,
+        else by its place. Two different call_ids are two calls, whatever their place.
         """
-        free = [slot for slot in self.all if slot not in taken and slot.type == item.type]
-        if item.call_id:
-            for slot in free:
-                if slot.call is not None and slot.call.call_id == item.call_id:
-                    return slot
-        for slot in free:
-            if item.id and slot.item_id == item.id:
-                return slot
-        for slot in free:
-            known = slot.call.call_id if slot.call is not None else None
-            if slot.index == position and not (known and item.call_id):
-                return slot
-        return None
+        found: dict[tuple[str, str, str | int], deque[Slot]] = {}
+        for slot in self.all:
+            call_id = slot.call.call_id if slot.call is not None else None
+            for kind, key in (("call", call_id), ("item", slot.item_id), ("place", slot.index)):
+                if key is not None and key != "":
+                    found.setdefault((slot.type, kind, key), deque()).append(slot)
+
+        def match(item: Item, position: int) -> Slot | None:
+            for kind, key in (("call", item.call_id), ("item", item.id), ("place", position)):
+                if key is None or key == "":
+                    continue
+                candidates = found.get((item.type, kind, key), deque())
+                while candidates and candidates[0].is_confirmed:
+                    candidates.popleft()
+                if candidates and not (kind == "place" and _is_other_call(candidates[0], item)):
+                    return candidates[0]
+            return None
+
+        return match
+
+
+def _is_other_call(slot: Slot, item: Item) -> bool:
+    return bool(slot.call is not None and slot.call.call_id and item.call_id)

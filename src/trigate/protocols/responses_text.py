@@ -43,7 +43,7 @@ class ResponsesText:
     def __init__(self, turn: Turn, locate: Callable[[Place, str, Frame], int]) -> None:
         self._turn = turn
         self._locate = locate
-        self._parts: dict[tuple[int, str, int], TextPart] = {}
+        self._parts: dict[tuple[int, str], dict[int, TextPart]] = {}
 
     def piece(self, kind: str, data: bytes, event: Frame) -> None:
         """A delta event."""
@@ -83,11 +83,7 @@ class ResponsesText:
                 self._differs(lane, index, event)
 
     def _seen(self, index: int, lane: str) -> list[tuple[int, TextPart]]:
-        return [
-            (position, part)
-            for (at, name, position), part in self._parts.items()
-            if (at, name) == (index, lane) and part
-        ]
+        return [(position, part) for position, part in self._parts.get((index, lane), {}).items() if part]
 
     def _agrees(self, index: int, lane: str, texts: dict[int, str]) -> bool:
         """Whether each part that came has its equal at the same place; parts that did not come can then be filled."""
@@ -121,12 +117,12 @@ class ResponsesText:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
         index = self._locate(place, item_type, event)
         position = place.summary_index if lane == "summary" else place.content_index
-        key = (index, lane, position or 0)
-        part = self._parts.get(key)
+        parts = self._parts.setdefault((index, lane), {})
+        part = parts.get(position or 0)
         if part is None:
             turn = self._turn
             opener = {"text": turn.open_text, "refusal": turn.open_refusal}.get(lane, turn.open_reasoning)
-            part = self._parts[key] = opener()
+            part = parts[position or 0] = opener()
         return part, index
 
     def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:

@@ -1,0 +1,63 @@
+# mypy: ignore-errors
+"""Read by mypy alone (test_typing.py, without the line above): each `reveal_type` and each mistake stands beside what mypy must say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+import trigate
+from trigate import ReleasedCall, Response, ToolCall
+
+
+class Weather(msgspec.Struct):
+    city: str
+
+
+def run(call: ReleasedCall) -> None: ...
+
+
+def look(call: ToolCall) -> None: ...
+
+
+response = trigate.parse(b"", "openai-responses")
+reveal_type(response)  # says: "trigate.response.Response"
+reveal_type(response.calls)  # says: "tuple[trigate.calls.ToolCall, ...]"
+reveal_type(response.released)  # says: "tuple[trigate.calls.ReleasedCall, ...]"
+reveal_type(response.raise_for_status())  # says: "trigate.response.Response"
+
+for draft in response.calls:
+    look(draft)
+    run(draft)  # error: arg-type
+    draft.value()  # error: attr-defined
+    draft.decode(Weather)  # error: attr-defined
+    draft.state = "released"  # error: misc
+    if isinstance(draft, ReleasedCall):
+        run(draft)
+
+for call in response.released:
+    look(call)
+    run(call)
+    reveal_type(call.value())  # says: "dict[str, Any]"
+    reveal_type(call.decode(Weather))  # says: "gate.Weather"
+    reveal_type(call.call_id)  # says: "str | None"
+
+for item in trigate.iter_items([b""]):
+    match item:
+        case trigate.ToolCallStarted(started):
+            reveal_type(started)  # says: "trigate.calls.ToolCall"
+            run(started)  # error: arg-type
+        case trigate.ToolCallDone(done):
+            run(done)  # error: arg-type
+        case trigate.TextDelta(text, index):
+            reveal_type(text)  # says: "str"
+            reveal_type(index)  # says: "int"
+        case trigate.ResponseEnded(ended):
+            reveal_type(ended)  # says: "trigate.response.Response"
+
+options: dict[str, Any] = {}
+trigate.ResponseParser("openai-responses", release_on="never")  # error: arg-type
+trigate.ResponseParser("openai-responses").feed("text")  # error: arg-type
+trigate.parse("text")  # error: arg-type
+Response(status="done", protocol="x")  # error: arg-type
