@@ -11,33 +11,43 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+import trigate
 from streams import Chunks, typical_cuts
 
-import trigate
-
 __all__ = [
+    "CREATED",
     "DONE",
     "GEMINI",
     "INTERACTIONS",
+    "USAGE",
     "Chunk",
+    "Told",
     "agree",
     "array",
     "call",
     "chunk",
     "codes",
+    "completed",
+    "delta",
     "events",
     "function_step",
     "parse",
     "partial",
+    "read",
     "sse",
+    "start",
     "states",
     "stop",
+    "stopped",
+    "text_step",
+    "updated",
 ]
 
 GEMINI = "gemini"
 INTERACTIONS = "gemini-interactions"
 DONE = b"data: [DONE]\n\n"
 Chunk: TypeAlias = dict[str, Any]
+Told: TypeAlias = tuple[str, Chunk]
 
 
 def dumped(value: Any) -> str:
@@ -93,7 +103,7 @@ def array(chunks: Iterable[Chunk], separator: str = "\n,\n") -> bytes:
 # -- Interactions --------------------------------------------------------------------------------------
 
 
-def events(*told: tuple[str, Chunk] | bytes, names: bool = True) -> bytes:
+def events(*told: Told | bytes, names: bool = True) -> bytes:
     """Events as (event_type, members); bytes stand between them as they are."""
     out = []
     for one in told:
@@ -108,7 +118,7 @@ def events(*told: tuple[str, Chunk] | bytes, names: bool = True) -> bytes:
 
 def function_step(
     index: int, *pieces: str, call_id: str | None = "f1", name: str = "go", arguments: Any = ...
-) -> list[tuple[str, Chunk]]:
+) -> list[Told]:
     """A function_call step from its start to its stop."""
     start = {} if arguments is ... else arguments
     step = {"type": "function_call", "id": call_id, "name": name, "arguments": start}
@@ -120,6 +130,46 @@ def function_step(
         ("step.start", {"index": index, "step": step}),
         *deltas,
         ("step.stop", {"index": index}),
+    ]
+
+
+CREATED: Told = (
+    "interaction.created",
+    {"interaction": {"id": "i1", "status": "in_progress", "model": "m", "object": "interaction"}},
+)
+USAGE = {"total_tokens": 10, "total_input_tokens": 4, "total_output_tokens": 3, "total_thought_tokens": 3}
+
+
+def completed(status: str | None = "requires_action", **members: Any) -> Told:
+    interaction = {"id": "i1", "model": "m", "usage": USAGE} | members
+    if status is not None:
+        interaction["status"] = status
+    return "interaction.completed", {"interaction": interaction}
+
+
+def updated(status: str | None, **members: Any) -> Told:
+    return "interaction.status_update", {"interaction_id": "i1", "status": status} | members
+
+
+def start(index: int | None, step_type: str, **members: Any) -> Told:
+    place = {} if index is None else {"index": index}
+    return "step.start", place | {"step": {"type": step_type} | members}
+
+
+def delta(index: int | None, delta_type: str, **members: Any) -> Told:
+    place = {} if index is None else {"index": index}
+    return "step.delta", place | {"delta": {"type": delta_type} | members}
+
+
+def stopped(index: int | None) -> Told:
+    return "step.stop", {} if index is None else {"index": index}
+
+
+def text_step(index: int, *pieces: str) -> list[Told]:
+    return [
+        start(index, "model_output"),
+        *[delta(index, "text", text=piece) for piece in pieces],
+        stopped(index),
     ]
 
 
@@ -145,3 +195,8 @@ def codes(response: trigate.Response) -> list[str]:
 def states(response: trigate.Response) -> list[tuple[str, str, str | None]]:
     """Each call as (name, state, problem)."""
     return [(one.name, one.state, one.problem) for one in response.calls]
+
+
+def read(*told: Told | bytes, **options: Any) -> trigate.Response:
+    """The response of an interaction, the same at every cut."""
+    return agree(events(*told), INTERACTIONS, **options)

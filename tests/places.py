@@ -23,7 +23,9 @@ class Places:
     """Where lines end, where events were dispatched, and what each event did."""
 
     data: bytes
-    line_ends: list[tuple[int, int, bool]] = field(default_factory=list)  # ended at, next begins at, block is open
+    line_ends: list[tuple[int, int, bool]] = field(
+        default_factory=list
+    )  # ended at, next begins at, block is open
     dispatched: list[tuple[int, dict[str, Any]]] = field(default_factory=list)  # known from, the event
 
     def __post_init__(self) -> None:
@@ -55,8 +57,10 @@ class Places:
         return next(known for known, event in self.dispatched if event["type"] in _ENDS)
 
     def pending_error(self, length: int) -> bool:
-        """Whether the unfinished event at the end is an error whose JSON is whole: that much is told at once."""
-        starts = [following for _, following, is_open in self.line_ends if not is_open and following <= length]
+        """Whether the unfinished event at the end is an error, its JSON whole: that much is told at once."""
+        starts = [
+            following for _, following, is_open in self.line_ends if not is_open and following <= length
+        ]
         lines = re.split(rb"\r\n|\r|\n", self.data[starts[-1] if starts else 0 : length])
         pieces = [line.partition(b":")[2] for line in lines if line.startswith(b"data:")]
         try:

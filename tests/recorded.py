@@ -1,4 +1,4 @@
-"""Where recorded streams and described cases lie: outside the repository, so their tests are skipped without them.
+"""Where recorded streams and described cases lie: outside the repository. Without them tests are skipped.
 
 TRIGATE_CORPUS and TRIGATE_CASES name other places.
 """

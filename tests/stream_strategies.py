@@ -1,4 +1,4 @@
-"""Whole Responses streams made by hypothesis, with what a correct reader must find in them; and ways to spoil them.
+"""Whole Responses streams made by hypothesis, what a correct reader finds in them, and ways to spoil them.
 
 Rules
  - A generated stream is right: numbered or not, its copies agree, every call's arguments are one JSON object.
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
+
 from streams import Event, Framing, function_item, message_item, wire
 
 __all__ = ["Made", "framings", "json_objects", "json_values", "spoilt", "turns"]
@@ -55,10 +57,7 @@ def _pieces(draw: st.DrawFn, text: str, units: bool) -> list[str]:
     width, codec = (2, "utf-16-le") if units else (4, "utf-32-le")
     places = sorted(draw(st.lists(st.integers(0, len(coded) // width), max_size=4)))
     borders = [0, *places, len(coded) // width]
-    return [
-        coded[a * width : b * width].decode(codec, "surrogatepass")
-        for a, b in zip(borders, borders[1:], strict=False)
-    ]
+    return [coded[a * width : b * width].decode(codec, "surrogatepass") for a, b in pairwise(borders)]
 
 
 # -- items -------------------------------------------------------------------------------------------
@@ -133,7 +132,12 @@ def _whole_parts(draw: st.DrawFn, index: int, escaped: bool) -> _Part:
     """An item that comes whole: a builtin tool of the client, or something that the server ran."""
     inner = draw(json_objects)
     if draw(st.booleans()):
-        item = {"id": f"sh_{index}", "type": "shell_call", "status": "completed", "call_id": f"call_{index}"}
+        item: Event = {
+            "id": f"sh_{index}",
+            "type": "shell_call",
+            "status": "completed",
+            "call_id": f"call_{index}",
+        }
         item |= {"action": inner}
         text = json.dumps(inner, ensure_ascii=escaped, separators=(",", ":"))
         part = _Part([], item, (f"call_{index}", "builtin", "shell", text))
@@ -175,7 +179,7 @@ def _joined(events: list[Event], lanes: tuple[str, ...], item_type: str) -> str:
     for event in events:
         kind, index = event["type"], event.get("output_index", 0)
         lane, _, verb = kind.removeprefix("response.").rpartition(".")
-        position = event.get("summary_index", event.get("content_index", 0))
+        position = int(event.get("summary_index") or event.get("content_index") or 0)
         if lane in lanes and verb == "delta" and event["delta"]:
             parts[index, lane, position] = parts.get((index, lane, position), "") + event["delta"]
         elif lane in lanes and verb == "done":

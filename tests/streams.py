@@ -73,11 +73,15 @@ def wire(events: Iterable[Event], framing: Framing | None = None) -> bytes:
 # -- events of a turn --------------------------------------------------------------------------------
 
 
-def function_item(
-    arguments: Any, *, call_id: str | None = "call_1", name: str | None = "go", **members: Any
-) -> Event:
+def function_item(arguments: Any, *, call_id: Any = "call_1", name: Any = "go", **members: Any) -> Event:
     """A whole function_call item; members set to ... are left out."""
-    item = {"id": "fc_1", "type": "function_call", "status": "completed", "call_id": call_id, "name": name}
+    item: Event = {
+        "id": "fc_1",
+        "type": "function_call",
+        "status": "completed",
+        "call_id": call_id,
+        "name": name,
+    }
     item |= {"arguments": arguments} | members
     return {key: value for key, value in item.items() if value is not ...}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import trigate
-from anthropic_streams import DONE, PING, PROTOCOL, Script, codes, one, parse, run, states
+from anthropic_streams import DONE, PING, PROTOCOL, Event, Script, codes, one, parse, run, states
 from streams import every_two_cut
 from trigate.protocols.anthropic_messages import AnthropicMessages
 
@@ -102,6 +102,21 @@ def test_the_type_in_the_json_counts() -> None:
     response = parse(data)
     assert states(response) == RELEASED
     assert set(codes(response)) == {"event_name_differs"}
+
+
+@pytest.mark.parametrize("name", ["", "content_block_delevent: content_block_delta", "message_stop"])
+def test_a_name_that_goes_wrong_inside_a_call_voids_it(name: str) -> None:
+    """A stream that named its events so far has lost bytes there: perhaps a piece of the arguments."""
+    script = Script.begun().call(0).tool(1, "toolu_2").json(1, '{"b":', "2}").stop(1).end()
+    place = len(script.events) - 4
+    data = b"".join(one(event, name if at == place else None) for at, event in enumerate(script.events))
+    response = parse(data)
+    assert states(response) == [*RELEASED, ("toolu_2", "void", "incomplete")]
+    assert codes(response)[0] == ("event_name_differs" if name else "event_name_missing")
+    data = b"".join(one(event, name if at == 0 else None) for at, event in enumerate(script.events))
+    assert len(parse(data).released) == 2
+    pinged = Script(script.events[:place]).data() + one(PING, "") + Script(script.events[place:]).data()
+    assert len(parse(pinged).released) == 2
 
 
 def test_the_name_counts_where_the_json_has_no_type() -> None:
@@ -317,9 +332,18 @@ def test_no_arguments_are_an_empty_object(pieces: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("start", [{}, {"input": None}, {"input": ""}, {"input": {}}])
 def test_every_empty_stand_in_is_one(start: dict[str, Any]) -> None:
     script = Script.begun().block(0, "tool_use", id="toolu_1", name="go", **start)
-    assert script.stop(0).end().parse().released[0].value() == {}
+    assert script.json(0, "").stop(0).end().parse().released[0].value() == {}
     script = Script.begun().block(0, "tool_use", id="toolu_1", name="go", **start)
     assert script.json(0, '{"a":1}').stop(0).end().parse().released[0].value() == {"a": 1}
+
+
+def test_a_call_whose_arguments_were_never_told_is_incomplete() -> None:
+    response = Script.begun().block(0, "tool_use", id="toolu_1", name="go").stop(0).end().parse()
+    assert states(response) == [("toolu_1", "void", "incomplete")]
+    assert codes(response) == ["cut_call_in_completed_response"]
+    block = {"type": "tool_use", "id": "toolu_1", "name": "go"}
+    whole = Script.begun(content=[block], stop_reason="tool_use").add("message_stop").parse()
+    assert states(whole) == [("toolu_1", "void", "incomplete")]
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), (" ",)])
@@ -463,7 +487,8 @@ def test_a_stop_reason_in_the_start_says_nothing_of_what_follows() -> None:
 def test_auto_and_the_class_know_the_protocol() -> None:
     for event in good().events:
         assert AnthropicMessages.recognises(trigate.ServerSentEvent(), event)
-    for other in ({"type": "response.created"}, {"type": ["message_start"]}, {"choices": []}, {}):
+    others: list[Event] = [{"type": "response.created"}, {"type": ["message_start"]}, {"choices": []}, {}]
+    for other in others:
         assert not AnthropicMessages.recognises(trigate.ServerSentEvent(), other)
     found = trigate.parse(one(PING) + good().data())
     assert (found.protocol, states(found)) == (PROTOCOL, RELEASED)

@@ -9,9 +9,9 @@ from typing import Any, TypedDict
 
 import msgspec
 import pytest
-from streams import PROTOCOL, Script, function_item, run
 
 import trigate
+from streams import PROTOCOL, Script, function_item, run
 from trigate import calls
 
 
@@ -50,7 +50,10 @@ def test_a_released_call_cannot_be_made_by_hand() -> None:
 
 
 def test_only_a_done_call_can_be_released() -> None:
-    for script in (Script().created().added(0, function_item("")), Script().created().call('{"a":1,"a":2}').end()):
+    for script in (
+        Script().created().added(0, function_item("")),
+        Script().created().call('{"a":1,"a":2}').end(),
+    ):
         (draft,) = script.parse().calls
         with pytest.raises(RuntimeError, match="only a done call"):
             calls.release(draft)
@@ -68,7 +71,9 @@ def test_a_draft_has_nothing_that_yields_a_value() -> None:
     assert not isinstance(draft, trigate.ReleasedCall)
 
 
-@pytest.mark.parametrize("name", ["call_id", "name", "arguments", "kind", "state", "problem", "index", "wire_key", "flags"])
+@pytest.mark.parametrize(
+    "name", ["call_id", "name", "arguments", "kind", "state", "problem", "index", "wire_key", "flags"]
+)
 def test_a_call_is_read_only(name: str) -> None:
     call = released()
     with pytest.raises(AttributeError):
@@ -173,7 +178,9 @@ def test_a_started_call_is_live_and_a_response_is_a_picture() -> None:
 
 
 def test_items_within_one_feed_are_in_stream_order() -> None:
-    items, _ = run([Script().created().message("x").call("{}", index=1).end(usage={"total_tokens": 1}).data()])
+    items, _ = run(
+        [Script().created().message("x").call("{}", index=1).end(usage={"total_tokens": 1}).data()]
+    )
     assert [type(item).__name__ for item in items] == [
         "TextDelta",
         "ToolCallStarted",
@@ -219,7 +226,9 @@ RAISED: list[tuple[Script, type[trigate.TrigateError], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("script", "kind", "layer", "code"), RAISED, ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(
+    ("script", "kind", "layer", "code"), RAISED, ids=lambda part: part if isinstance(part, str) else ""
+)
 def test_raise_for_status(script: Script, kind: type[trigate.TrigateError], layer: str, code: str) -> None:
     response = script.parse()
     with pytest.raises(kind) as caught:
@@ -255,7 +264,9 @@ def test_raise_for_status_while_it_still_streams() -> None:
 
 
 def test_a_provider_s_type_goes_with_its_error() -> None:
-    response = Script().created().add("error", error={"type": "server_error", "code": "x", "message": "m"}).parse()
+    response = (
+        Script().created().add("error", error={"type": "server_error", "code": "x", "message": "m"}).parse()
+    )
     with pytest.raises(trigate.ProviderError) as caught:
         response.raise_for_status()
     assert (caught.value.type, caught.value.code, caught.value.message) == ("server_error", "x", "m")

@@ -1,6 +1,6 @@
 """Described faults of real products, in small: each case gives what it expects, at every cut.
 
-The cases' README says how their words map to trigate's; what a lenient option changes stands in `alternatives`.
+The cases' README says how their words map to trigate's; `alternatives` hold what an option changes.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from recorded import cases, needs_cases
-from streams import PROTOCOL, Chunks, bytewise, every_two_cut, of_size
 
 import trigate
+from recorded import cases, needs_cases
+from streams import PROTOCOL, Chunks, bytewise, every_two_cut, of_size
 
 pytestmark = needs_cases
 
@@ -160,7 +160,7 @@ def test_sse_at_scale_is_linear_work(case: dict[str, Any]) -> None:
 
 
 def test_a_whole_turn_with_one_long_argument_is_linear_work() -> None:
-    """The same at the third gate: one call of 1 MiB, dripped, costs the core no more than when it comes whole."""
+    """One call of 1 MiB, dripped, costs the core no more than a few times what it costs whole."""
     text = json.dumps({"text": "x" * (1 << 20)})
     item = {"id": "fc_1", "type": "function_call", "call_id": "c", "name": "n", "arguments": text}
     event = {"type": "response.output_item.done", "output_index": 0, "item": item}

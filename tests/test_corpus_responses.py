@@ -1,7 +1,7 @@
 """Recorded Responses streams: what trigate makes of them is what their index says, however they are cut.
 
-The index lists calls of functions and custom tools; other items that the client runs (apply_patch) stand there under
-other_calls, and come as calls of kind "builtin" here.
+The index lists calls of functions and custom tools; other items that the client runs (apply_patch) stand
+under other_calls, and come as calls of kind "builtin" here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import hashlib
 from typing import Any
 
 import pytest
-from recorded import corpus_entries, corpus_stream, needs_corpus
-from streams import PROTOCOL, every_two_cut, run, typical_cuts
 
 import trigate
+from recorded import corpus_entries, corpus_stream, needs_corpus
+from streams import PROTOCOL, every_two_cut, run, typical_cuts
 
 pytestmark = needs_corpus
 
@@ -50,7 +50,7 @@ def check(response: trigate.Response, entry: dict[str, Any]) -> None:
 
 
 def check_others(response: trigate.Response, entry: dict[str, Any]) -> None:
-    """Items besides the calls: those of the client as builtin calls, those of the provider as server calls."""
+    """Other items: those of the client as builtin calls, those of the provider as server calls."""
     builtin = [(call.name, call.call_id) for call in response.calls if call.kind == "builtin"]
     others = entry["other_calls"]
     assert builtin == [

@@ -1,6 +1,6 @@
-"""The cut of the input is not an input: Response and items are equal for every cut, in good streams and in broken ones.
+"""The cut of the input is not an input: Response and items are equal for every cut.
 
-Equal means all of it: calls, anomalies, error codes, offsets. Of the items, pieces of one text count as joined.
+Equal means all of it: calls, anomalies, error codes, offsets. Pieces of one text count as joined.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from recorded import corpus_entries, corpus_stream, needs_corpus
 from stream_strategies import Made, framings, spoilt, turns
 from streams import (
@@ -28,7 +29,14 @@ from streams import (
 )
 
 some = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-ALL_LENIENT = ["unterminated_last_event", "utf8", "control_characters", "nan", "trailing_text", "duplicate_keys"]
+ALL_LENIENT = [
+    "unterminated_last_event",
+    "utf8",
+    "control_characters",
+    "nan",
+    "trailing_text",
+    "duplicate_keys",
+]
 
 
 def same_at(data: bytes, cuts: Any, **options: Any) -> None:
@@ -48,7 +56,13 @@ def own_streams() -> dict[str, bytes]:
     two = Script().created().message("Größe 🌍").call('{"städte":["北京"]}', index=1)
     cut = function_item("", call_id="c2", id="f2", status="in_progress")
     good = two.end().data()
-    half = Script().created().call('{"a":"😀"}', pieces=['{"a":"\ud83d', '\ude00"}']).end().data(Framing(escaped=True))
+    half = (
+        Script()
+        .created()
+        .call('{"a":"😀"}', pieces=['{"a":"\ud83d', '\ude00"}'])
+        .end()
+        .data(Framing(escaped=True))
+    )
     return {
         "good": good,
         "crlf": two.data(Framing(eol=b"\r\n", between=b": ping\r\n\r\n", end=b"data: [DONE]\r\n\r\n")),
@@ -56,7 +70,13 @@ def own_streams() -> dict[str, bytes]:
         "halves": half,
         "cut": Script().created().added(0, cut).delta(0, '{"a":"é', item_id="f2").data(),
         "cut in a line": good[:-30],
-        "conflict": Script().created().added(0, cut).delta(0, "{}", item_id="f2").closed(0, '{"a":1}').end().data(),
+        "conflict": Script()
+        .created()
+        .added(0, cut)
+        .delta(0, "{}", item_id="f2")
+        .closed(0, '{"a":1}')
+        .end()
+        .data(),
         "gap": Script().created().added(0, cut).skip().delta(0, "{}", item_id="f2").end().data(),
         "invalid utf-8": good.replace("ö".encode(), b"\xc3("),
         "invalid json": good.replace(b'"delta":', b'"delta" '),
@@ -75,7 +95,9 @@ def own_streams() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", own_streams())
-@pytest.mark.parametrize("options", [{}, {"lenient": ALL_LENIENT, "release_on": "call"}, {"deltas": False, "strict": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"lenient": ALL_LENIENT, "release_on": "call"}, {"deltas": False, "strict": True}]
+)
 def test_every_two_cut_of_own_streams(name: str, options: dict[str, Any]) -> None:
     data = own_streams()[name]
     same_at(data, [bytewise(data), *every_two_cut(data)], **options)
@@ -90,16 +112,20 @@ def test_empty_chunks_are_nothing() -> None:
 
 
 @needs_corpus
-@pytest.mark.parametrize("entry", corpus_entries(PROTOCOL), ids=lambda entry: entry["file"].rpartition("/")[2])
+@pytest.mark.parametrize(
+    "entry", corpus_entries(PROTOCOL), ids=lambda entry: entry["file"].rpartition("/")[2]
+)
 def test_recorded_streams(entry: dict[str, Any]) -> None:
     data = corpus_stream(entry["file"])
     same_at(data, typical_cuts(data))
 
 
 @needs_corpus
-@pytest.mark.parametrize("entry", corpus_entries(PROTOCOL)[:20], ids=lambda entry: entry["file"].rpartition("/")[2])
+@pytest.mark.parametrize(
+    "entry", corpus_entries(PROTOCOL)[:20], ids=lambda entry: entry["file"].rpartition("/")[2]
+)
 def test_spoilt_recorded_streams(entry: dict[str, Any]) -> None:
-    """Events lost, repeated, swapped, cut short, and single bits turned; seeded, so that a failure comes back."""
+    """Events lost, repeated, swapped, cut short, single bits turned; seeded, so that a failure comes back."""
     data = corpus_stream(entry["file"])
     source = random.Random(entry["file"])
     for _ in range(12):
@@ -142,7 +168,19 @@ def test_spoilt_streams(spoilt_one: tuple[Made, bytes], seed: int, lenient: list
 @some
 @given(
     st.lists(
-        st.sampled_from([b"data:", b"event: error", b"{", b"}", b'"type":', b'"response.completed"', b"\n", b"\r", b"\xef"])
+        st.sampled_from(
+            [
+                b"data:",
+                b"event: error",
+                b"{",
+                b"}",
+                b'"type":',
+                b'"response.completed"',
+                b"\n",
+                b"\r",
+                b"\xef",
+            ]
+        )
         | st.binary(max_size=3)
     ),
     framings,

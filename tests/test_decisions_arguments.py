@@ -1,4 +1,4 @@
-"""Decisions about argument texts: what is one JSON object, what is not, and what each leniency lets through."""
+"""Decisions about argument texts: what is one JSON object, what is not, what each leniency lets through."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import pytest
-from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, verdict
 
 import trigate
+from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, verdict
 
 WORDS = ("control_characters", "duplicate_keys", "nan", "trailing_text")
 
@@ -51,7 +51,7 @@ def test_one_object_is_released_with_its_exact_text(text: str) -> None:
 
 
 def test_big_integers_are_exact() -> None:
-    assert value_of(called('{"n":%d}' % (10**300 + 7))) == {"n": 10**300 + 7}
+    assert value_of(called(f'{{"n":{10**300 + 7}}}')) == {"n": 10**300 + 7}
 
 
 def test_a_number_too_large_for_a_float_is_what_the_json_module_makes_of_it() -> None:
@@ -89,10 +89,9 @@ def test_an_object_instead_of_a_string() -> None:
 def test_an_object_keeps_the_bytes_that_came() -> None:
     """Also where the event holds half a character, which takes another way through the decoder."""
     for name in ("go", "go\\ud800"):
-        item = '{"type":"function_call","call_id":"c","name":"%s","arguments":{ "n" : 1.50 }}' % name
-        data = 'data: {"type":"response.output_item.done","output_index":0,"item":%s}\n\n' % item
-        end = 'data: {"type":"response.completed","response":{"status":"completed","output":[%s]}}\n\n' % item
-        response = trigate.parse((data + end).encode(), PROTOCOL)
+        item = f'{{"type":"function_call","call_id":"c","name":"{name}","arguments":{{ "n" : 1.50 }}}}'
+        data = Script().created().done(0, {"type": "HERE"}).end(output=[{"type": "HERE"}]).data()
+        response = trigate.parse(data.replace(b'{"type":"HERE"}', item.encode()), PROTOCOL)
         assert [call.arguments for call in response.released] == ['{ "n" : 1.50 }']
         assert response.echo == (item.encode(),)
 
@@ -107,7 +106,18 @@ def test_other_values_instead_of_a_string(value: Any) -> None:
 
 # -- bad ones ----------------------------------------------------------------------------------------
 
-INCOMPLETE = ['{"a":1', "{", '{"a":"x', '{"a":"\\u00', '{"a":tr', '{"a":-', '{"a":1,', '{"a":[{"b":2}', '{"a"', '{"a":"\\']
+INCOMPLETE = [
+    '{"a":1',
+    "{",
+    '{"a":"x',
+    '{"a":"\\u00',
+    '{"a":tr',
+    '{"a":-',
+    '{"a":1,',
+    '{"a":[{"b":2}',
+    '{"a"',
+    '{"a":"\\',
+]
 MALFORMED = [
     "[1]",
     '"x"',
@@ -118,7 +128,7 @@ MALFORMED = [
     '{"a":1,}',
     '{"a":01}',
     '{"a":1}}',
-    '{a:1}',
+    "{a:1}",
     '{"a":"\\x"}',
     '{"a" 1}',
     '{"a":.5}',
@@ -133,7 +143,14 @@ MALFORMED = [
 DEVIATIONS = {
     "control_characters": ['{"a":"x\ny"}', '{"a\t":1}', '{"a":"\x00"}', '{"a":"\x1f"}'],
     "nan": ['{"a":NaN}', '{"a":[Infinity]}', '{"a":-Infinity}'],
-    "trailing_text": ['{"a":1} thanks', '{"a":1}```', '{"a":1},', '{"a":1}</tool_call>', '{"a":1}}', '{"a":1}\x00'],
+    "trailing_text": [
+        '{"a":1} thanks',
+        '{"a":1}```',
+        '{"a":1},',
+        '{"a":1}</tool_call>',
+        '{"a":1}}',
+        '{"a":1}\x00',
+    ],
     "duplicate_keys": ['{"a":1,"a":2}', '{"b":{"a":1,"a":1}}', '{"b":[{"x":1,"\\u0078":2}]}'],
 }
 SEVERAL = [
@@ -173,7 +190,9 @@ def test_several_values_are_never_the_first_one(text: str) -> None:
         assert (call.state, call.problem) == ("void", "malformed")
 
 
-@pytest.mark.parametrize(("word", "text"), [(word, text) for word, texts in DEVIATIONS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("word", "text"), [(word, text) for word, texts in DEVIATIONS.items() for text in texts]
+)
 def test_each_leniency_allows_its_own_deviation_alone(word: str, text: str) -> None:
     problem = "duplicate_key" if word == "duplicate_keys" else "malformed"
     for chosen in itertools.chain.from_iterable(itertools.combinations(WORDS, n) for n in range(5)):
@@ -195,7 +214,10 @@ def test_leniencies_combine() -> None:
 
 
 def test_of_duplicate_keys_the_last_one_counts() -> None:
-    assert value_of(called('{"a":1,"b":0,"a":{"c":1,"c":2}}', lenient=["duplicate_keys"])) == {"a": {"c": 2}, "b": 0}
+    assert value_of(called('{"a":1,"b":0,"a":{"c":1,"c":2}}', lenient=["duplicate_keys"])) == {
+        "a": {"c": 2},
+        "b": 0,
+    }
 
 
 def test_the_deviation_of_a_void_call_is_told() -> None:
@@ -217,7 +239,7 @@ def test_a_lone_surrogate_escape_is_done_and_flagged() -> None:
 
 
 def test_a_pair_that_the_outer_json_cuts_apart() -> None:
-    """The server's own escapes: \\ud83d ends one delta, \\ude00 begins the next; the copies have the character."""
+    """\\ud83d ends one delta, \\ude00 begins the next; the copies have the character."""
     text = '{"a":"😀"}'
     pieces = ['{"a":"\ud83d', '\ude00"}']
     for last in (text, '{"a":"\ud83d\ude00"}'):
@@ -266,7 +288,9 @@ def test_deep_arguments_have_unique_keys_too() -> None:
 
 
 @pytest.mark.parametrize("lenient", [(), WORDS])
-@pytest.mark.parametrize("make", [nested, lambda depth: '{"c":"\x01","d":%s}' % ("[" * (depth - 1) + "]" * (depth - 1))])
+@pytest.mark.parametrize(
+    "make", [nested, lambda depth: '{"c":"\x01","d":%s}' % ("[" * (depth - 1) + "]" * (depth - 1))]
+)
 def test_depth_past_its_limit(make: Any, lenient: tuple[str, ...]) -> None:
     limits = trigate.Limits(max_depth=20)
     response = Script().created().call(make(21)).end().parse(limits=limits, lenient=lenient)
@@ -319,7 +343,9 @@ def test_anomalies_past_their_limit_are_counted() -> None:
 # -- custom tools ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", "print('hi')\n", '{"a":', "\x00\x1b[0m 🌍 \ud7ff", "[DONE]", "{}{}", "null"])
+@pytest.mark.parametrize(
+    "text", ["", "print('hi')\n", '{"a":', "\x00\x1b[0m 🌍 \ud7ff", "[DONE]", "{}{}", "null"]
+)
 def test_custom_tools_take_any_text(text: str) -> None:
     item = {"id": "ct_1", "type": "custom_tool_call", "call_id": "c", "name": "py", "input": text}
     script = Script().created().added(0, item | {"input": ""})

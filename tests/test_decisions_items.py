@@ -1,4 +1,4 @@
-"""Decisions about items that are no function call: builtin tools, the server's own work, unknown types, text, usage."""
+"""Decisions about items that are no function call: builtin tools, server tools, unknown types, text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from streams import PROTOCOL, Event, Script, bytewise, codes, function_item, message_item, run, verdict
 
 import trigate
+from streams import PROTOCOL, Event, Script, bytewise, codes, function_item, message_item, run, verdict
 
 
 def parse(script: Script, **options: Any) -> trigate.Response:
@@ -27,14 +27,31 @@ def compact(value: Any) -> str:
 
 # -- builtin tools that the client runs --------------------------------------------------------------
 
-SHELL: Event = {"type": "shell_call", "id": "sh_1", "call_id": "c", "status": "completed", "action": {"commands": ["ls"]}}
+SHELL: Event = {
+    "type": "shell_call",
+    "id": "sh_1",
+    "call_id": "c",
+    "status": "completed",
+    "action": {"commands": ["ls"]},
+}
 BUILTIN: list[tuple[Event, str, str, Any]] = [
     (SHELL, "shell", "c", {"commands": ["ls"]}),
     (SHELL | {"environment": {"type": "local"}}, "shell", "c", {"commands": ["ls"]}),
     (SHELL | {"environment": None}, "shell", "c", {"commands": ["ls"]}),
-    (SHELL | {"type": "local_shell_call", "action": {"type": "exec"}}, "local_shell", "sh_1", {"type": "exec"}),
     (
-        {"type": "apply_patch_call", "id": "ap_1", "call_id": "c", "status": "completed", "operation": {"path": "x"}},
+        SHELL | {"type": "local_shell_call", "action": {"type": "exec"}},
+        "local_shell",
+        "sh_1",
+        {"type": "exec"},
+    ),
+    (
+        {
+            "type": "apply_patch_call",
+            "id": "ap_1",
+            "call_id": "c",
+            "status": "completed",
+            "operation": {"path": "x"},
+        },
         "apply_patch",
         "c",
         {"path": "x"},
@@ -46,13 +63,25 @@ BUILTIN: list[tuple[Event, str, str, Any]] = [
         {"actions": [], "pending_safety_checks": []},
     ),
     (
-        {"type": "tool_search_call", "id": "ts_1", "call_id": "c", "execution": "client", "arguments": {"q": "x"}},
+        {
+            "type": "tool_search_call",
+            "id": "ts_1",
+            "call_id": "c",
+            "execution": "client",
+            "arguments": {"q": "x"},
+        },
         "tool_search",
         "c",
         {"q": "x"},
     ),
     (
-        {"type": "mcp_approval_request", "id": "ma_1", "server_label": "s", "name": "shell", "arguments": "{}"},
+        {
+            "type": "mcp_approval_request",
+            "id": "ma_1",
+            "server_label": "s",
+            "name": "shell",
+            "arguments": "{}",
+        },
         "mcp_approval",
         "ma_1",
         {"server_label": "s", "name": "shell", "arguments": "{}"},
@@ -60,7 +89,9 @@ BUILTIN: list[tuple[Event, str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("item", "name", "call_id", "value"), BUILTIN, ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(
+    ("item", "name", "call_id", "value"), BUILTIN, ids=lambda part: part if isinstance(part, str) else ""
+)
 def test_builtin_tools(item: Event, name: str, call_id: str, value: Any) -> None:
     response = alone(item)
     (call,) = response.released
@@ -73,7 +104,9 @@ def test_builtin_tools(item: Event, name: str, call_id: str, value: Any) -> None
 
 def test_builtin_arguments_are_the_text_that_came() -> None:
     raw = '{ "n" : 1.50, "big" : %s, "e" : "\\u00fc" }' % ("9" * 40)
-    data = Script().created().whole(0, SHELL | {"action": "HERE"}).end().data().replace(b'"HERE"', raw.encode())
+    data = (
+        Script().created().whole(0, SHELL | {"action": "HERE"}).end().data().replace(b'"HERE"', raw.encode())
+    )
     (call,) = trigate.parse(data, PROTOCOL).released
     assert call.arguments == raw
     huge = data.replace(b"1.50", b"9" * 5000)
@@ -155,7 +188,9 @@ def test_who_runs_an_item_may_be_said_only_at_its_end() -> None:
 # -- unknown types -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["response.novel.delta", "response.function_call_arguments.checkpoint", "novel", ""])
+@pytest.mark.parametrize(
+    "kind", ["response.novel.delta", "response.function_call_arguments.checkpoint", "novel", ""]
+)
 def test_an_unknown_event_type(kind: str) -> None:
     script = Script().created().call("{}").add(kind, output_index=0, delta="x").end()
     items, response = run([script.data()])
@@ -179,7 +214,7 @@ def test_an_unknown_item_type() -> None:
 
 
 def test_an_unknown_item_that_looks_like_a_call() -> None:
-    """It has a call_id, so somebody waits for an answer: not silently a finished turn, and never to be run."""
+    """It has a call_id, so somebody waits for an answer: no silently finished turn, and nothing to run."""
     item = {"type": "novel_call", "id": "x", "status": "completed", "call_id": "c", "arguments": "{}"}
     streamed = alone(item)
     only_final = parse(Script().created().end(output=[item]))
@@ -214,7 +249,9 @@ def test_text_in_one_copy_alone() -> None:
 
 def test_text_that_differs_in_a_copy_is_told_once() -> None:
     script = Script().created().added(0, message_item(status="in_progress"))
-    script.add("response.output_text.delta", **PLACE, delta="a").add("response.output_text.done", **PLACE, text="b")
+    script.add("response.output_text.delta", **PLACE, delta="a").add(
+        "response.output_text.done", **PLACE, text="b"
+    )
     response = parse(script.call("{}", index=1).done(0, message_item("c")).end())
     assert response.text == "a"
     assert codes(response) == ["text_differs"]
@@ -250,8 +287,12 @@ def test_text_for_a_message_that_never_began() -> None:
 def test_a_refusal_is_no_text_and_no_status() -> None:
     part = {"type": "refusal", "refusal": "I won't."}
     script = Script().created().added(0, message_item(status="in_progress"))
-    script.add("response.refusal.delta", **PLACE, delta="I ").add("response.refusal.delta", **PLACE, delta="won't.")
-    script.add("response.refusal.done", **PLACE, refusal="I won't.").add("response.content_part.done", **PLACE, part=part)
+    script.add("response.refusal.delta", **PLACE, delta="I ").add(
+        "response.refusal.delta", **PLACE, delta="won't."
+    )
+    script.add("response.refusal.done", **PLACE, refusal="I won't.").add(
+        "response.content_part.done", **PLACE, part=part
+    )
     script.done(0, message_item() | {"content": [part]}).end()
     items, response = run([script.data()])
     assert (response.status, response.text, response.refusal) == ("completed", "", "I won't.")
@@ -262,9 +303,14 @@ def test_a_refusal_is_no_text_and_no_status() -> None:
 def test_reasoning_and_its_summary() -> None:
     place = {"item_id": "rs_1", "output_index": 0}
     item: Event = {"id": "rs_1", "type": "reasoning", "encrypted_content": "gAAAA+/==", "status": None}
-    item |= {"summary": [{"type": "summary_text", "text": "s"}], "content": [{"type": "reasoning_text", "text": "r"}]}
+    item |= {
+        "summary": [{"type": "summary_text", "text": "s"}],
+        "content": [{"type": "reasoning_text", "text": "r"}],
+    }
     script = Script().created().added(0, {"id": "rs_1", "type": "reasoning", "summary": []})
-    script.add("response.reasoning_summary_part.added", **place, summary_index=0, part={"type": "summary_text"})
+    script.add(
+        "response.reasoning_summary_part.added", **place, summary_index=0, part={"type": "summary_text"}
+    )
     script.add("response.reasoning_text.delta", **place, content_index=0, delta="r")
     script.add("response.reasoning_summary_text.delta", **place, summary_index=0, delta="s")
     response = parse(script.done(0, item).end(output=[item | {"encrypted_content": "other"}]))

@@ -1,4 +1,4 @@
-"""Decisions about the stream itself: its end, errors in all shapes, sentinels, comments, numbers, broken events.
+"""Decisions about the stream itself: its end, errors in all shapes, sentinels, comments, broken events.
 
 One test per row of the decision table; the default first, then how to differ.
 """
@@ -9,9 +9,9 @@ import json
 from typing import Any
 
 import pytest
-from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, run, verdict
 
 import trigate
+from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, run, verdict
 
 CALL = '{"a":1}'
 
@@ -61,7 +61,9 @@ def test_text_without_a_terminal_event_is_truncated() -> None:
     assert response.text == "All done."
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b": hello\n\n", b"\xef\xbb\xbf", b"data\n\n", b"retry: 5\n\n"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b": hello\n\n", b"\xef\xbb\xbf", b"data\n\n", b"retry: 5\n\n"]
+)
 def test_a_stream_of_nothing(data: bytes) -> None:
     assert fault(parse(data)) == ("truncated", "transport", "truncated_before_terminal", len(data))
 
@@ -69,7 +71,9 @@ def test_a_stream_of_nothing(data: bytes) -> None:
 # -- sentinel, comments, keep-alives, BOM ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("end", [b"data: [DONE]\n\n", b"data:[DONE]\n\n", b"data:  [DONE] \n\n", b": bye\n\n", b"\n"])
+@pytest.mark.parametrize(
+    "end", [b"data: [DONE]\n\n", b"data:[DONE]\n\n", b"data:  [DONE] \n\n", b": bye\n\n", b"\n"]
+)
 def test_what_may_follow_the_terminal_event(end: bytes) -> None:
     response = parse(good().end().data() + end)
     assert response.status == "completed"
@@ -123,8 +127,11 @@ def test_an_event_name_stands_in_for_a_missing_type() -> None:
 
 # -- errors of the provider --------------------------------------------------------------------------
 
-ERRORS = [
-    {"type": "error", "error": {"type": "server_error", "code": "overloaded", "message": "busy", "param": None}},
+ERRORS: list[dict[str, Any]] = [
+    {
+        "type": "error",
+        "error": {"type": "server_error", "code": "overloaded", "message": "busy", "param": None},
+    },
     {"type": "error", "code": "overloaded", "message": "busy", "param": None},
     {"error": {"type": "server_error", "code": "overloaded", "message": "busy"}},
 ]
@@ -153,7 +160,11 @@ def test_error_then_failed_is_one_failure() -> None:
 
 
 def test_error_after_completed_is_reported_and_changes_nothing() -> None:
-    for event in (b'data: {"type":"error","message":"late"}\n\n', b"event: error\ndata: late\n\n", b"error: late\n\n"):
+    for event in (
+        b'data: {"type":"error","message":"late"}\n\n',
+        b"event: error\ndata: late\n\n",
+        b"error: late\n\n",
+    ):
         response = parse(good().end().data() + event)
         assert response.status == "completed"
         assert codes(response) == ["event_after_end"]
@@ -184,7 +195,9 @@ def test_errors_in_other_people_s_shapes(event: bytes, message: str) -> None:
 
 
 def test_failed_keeps_the_provider_s_words() -> None:
-    response = parse(good().end("response.failed", error={"code": "rate_limit_exceeded", "message": "slow"}).data())
+    response = parse(
+        good().end("response.failed", error={"code": "rate_limit_exceeded", "message": "slow"}).data()
+    )
     assert response.reason == "rate_limit_exceeded"
     assert response.error is not None
     assert (response.error.layer, response.error.code, response.error.message) == (
@@ -257,7 +270,12 @@ def test_broken_json_over_several_lines_names_the_event() -> None:
 
 
 def test_json_over_several_data_lines_is_one_event() -> None:
-    data = good().end().data().replace(b'"type":"response.completed",', b'"type":\ndata: "response.completed",\ndata:\n')
+    data = (
+        good()
+        .end()
+        .data()
+        .replace(b'"type":"response.completed",', b'"type":\ndata: "response.completed",\ndata:\n')
+    )
     data = data.replace(b'data:\n"seq', b'data:\ndata:"seq')
     assert parse(data).status == "completed"
 
@@ -281,7 +299,7 @@ WRONG_MEMBERS: list[dict[str, Any]] = [
     {"type": "response.output_item.done", "output_index": True, "item": {"type": "message"}},
     {"type": "response.output_item.done", "output_index": 0, "item": {"type": 1}},
     {"type": "response.output_item.done", "output_index": 0, "item": {"type": "message", "content": "x"}},
-    {"type": "response.output_item.done", "output_index": 0, "item": function_item("{}", call_id=7)},  # type: ignore[arg-type]
+    {"type": "response.output_item.done", "output_index": 0, "item": function_item("{}", call_id=7)},
     {"type": "response.completed", "response": "x"},
     {"type": "response.completed", "response": None},
     {"type": "response.completed", "response": {"status": 1}},
@@ -300,7 +318,9 @@ def test_members_of_the_wrong_type(event: dict[str, Any]) -> None:
     assert verdict(response) == [("call_1", "void", "response_not_completed")]
 
 
-@pytest.mark.parametrize("kind", ["response.output_item.added", "response.output_item.done", "response.completed"])
+@pytest.mark.parametrize(
+    "kind", ["response.output_item.added", "response.output_item.done", "response.completed"]
+)
 def test_the_member_that_an_event_is_about_is_missing(kind: str) -> None:
     start = good().data()
     response = parse(start + Framing().one({"type": kind, "output_index": 5}))

@@ -1,8 +1,8 @@
-"""Recorded and described Gemini streams: what trigate makes of them is what their index and cases say, at every cut.
+"""Recorded and described Gemini streams: trigate makes of them what their index and cases say, at every cut.
 
-Where the index and the design differ, the design counts: one interaction.completed of the recordings holds status
-incomplete. The event's name says only that the stream is over; the status is what the interaction came to. So it is
-incomplete here, while the index, which goes by the event, calls it completed.
+Where the index and the design differ, the design counts: one interaction.completed of the recordings holds
+status incomplete. The event's name says only that the stream is over; the status is what the interaction came
+to. So it is incomplete here, while the index, which goes by the event, calls it completed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+import trigate
 from gemini_streams import GEMINI, INTERACTIONS, array, codes, parse
 from recorded import cases, corpus_entries, corpus_stream, needs_cases, needs_corpus
 from streams import Chunks, every_two_cut, of_size, typical_cuts
-
-import trigate
 
 ENTRIES = [*corpus_entries(GEMINI), *corpus_entries(INTERACTIONS)]
 CHUNKED = [entry for entry in ENTRIES if entry["protocol"] == GEMINI]
@@ -152,7 +152,7 @@ def test_the_steps_are_assembled(entry: dict[str, Any]) -> None:
 
 
 def end_of(data: bytes, protocol: str) -> int:
-    """The shortest prefix that is not truncated: where the last finishReason, or the terminal event, is whole."""
+    """The shortest prefix that is not truncated: the last finishReason, or the terminal event, is whole."""
     low, high = 0, len(data)
     while low < high:
         middle = (low + high) // 2
@@ -206,7 +206,7 @@ def test_no_prefix_of_a_long_stream_releases_anything(entry: dict[str, Any]) -> 
 @needs_corpus
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry["tool_calls"]], ids=name_of)
 def test_a_lost_or_repeated_event_makes_no_other_call(entry: dict[str, Any]) -> None:
-    """What the wire cannot show: a whole value or a piece of a string that is lost, a piece that comes twice, and a
+    """What the wire cannot show: a value or a piece of a string that is lost, a piece that comes twice, and a
     whole part that comes twice (two calls without ids are two calls)."""
     data = data_of(entry).replace(b"\r\n", b"\n")
     told = [event + b"\n\n" for event in data.split(b"\n\n") if event.strip()]
@@ -215,7 +215,10 @@ def test_a_lost_or_repeated_event_makes_no_other_call(entry: dict[str, Any]) -> 
         lost = parse([*told[:place], *told[place + 1 :]], entry["protocol"])
         twice = parse([*told[:place], event, *told[place:]], entry["protocol"])
         is_silent = b"partialArgs" in event or b"arguments_delta" in event
-        for response, can_hide in ((lost, is_silent), (twice, is_silent and b'"willContinue":true}]' in event)):
+        for response, can_hide in (
+            (lost, is_silent),
+            (twice, is_silent and b'"willContinue":true}]' in event),
+        ):
             if not can_hide:
                 for call in response.released:
                     assert (call.call_id, call.name, call.arguments) in good

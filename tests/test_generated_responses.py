@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from hypothesis import HealthCheck, given, settings
-from stream_strategies import Made, spoilt, turns
-from streams import PROTOCOL, codes, run
 
 import trigate
+from stream_strategies import Made, spoilt, turns
+from streams import PROTOCOL, codes, run
 
 some = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

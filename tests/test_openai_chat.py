@@ -336,9 +336,9 @@ def test_too_many_calls_is_a_limit() -> None:
 
 
 def test_waiting_text_is_bounded_too() -> None:
-    limits = trigate.Limits(max_response_bytes=100)
-    pieces = [tools(piece("x" * 25, index=at)) for at in range(5)]
-    assert parse(*pieces[:4], limits=limits).status == "truncated"
+    limits = trigate.Limits(max_response_bytes=10_000)
+    pieces = [tools(piece("x" * 2400, index=at)) for at in range(5)]
+    assert parse(*pieces[:3], limits=limits).status == "truncated"
     response = parse(*pieces, limits=limits)
     assert response.error is not None
     assert (response.error.layer, response.error.code) == ("limit", "response_too_large")

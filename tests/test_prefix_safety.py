@@ -1,4 +1,4 @@
-"""Prefix safety: whatever lacks its terminal event releases nothing, and says at which byte and inside what it ended.
+"""Prefix safety: what lacks its terminal event releases nothing, and says where it ended.
 
 The place is computed a second time, by a plain reading of the lines (places.py).
 """
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import trigate
 from places import Places
 from recorded import corpus_entries, corpus_stream, needs_corpus
 from stream_strategies import Made, turns
 from streams import PROTOCOL, Framing, Script, bytewise, function_item
-
-import trigate
 
 SMALL = 8 * 1024
 SAMPLES = 150
@@ -67,7 +67,9 @@ def sampled(data: bytes) -> list[int]:
 
 
 @needs_corpus
-@pytest.mark.parametrize("entry", corpus_entries(PROTOCOL), ids=lambda entry: entry["file"].rpartition("/")[2])
+@pytest.mark.parametrize(
+    "entry", corpus_entries(PROTOCOL), ids=lambda entry: entry["file"].rpartition("/")[2]
+)
 def test_recorded_streams(entry: dict[str, str]) -> None:
     data = corpus_stream(entry["file"])
     check_lengths(data, sampled(data))
@@ -96,7 +98,7 @@ def test_every_byte_of_an_own_stream(framing: Framing, kind: str) -> None:
 
 
 def test_an_argument_that_is_already_json_is_no_call() -> None:
-    """`{"amount": 100` of `1000`: each longer piece parses when a brace is added, and none of them is a call."""
+    """`{"amount": 100` of `1000`: each piece parses when a brace is added, and none of them is a call."""
     item = function_item("", name="pay", status="in_progress")
     script = Script().created().added(0, item)
     for piece in ('{"amount": 1', "0", "0", "0", "}"):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from streams import every_two_cut, of_size
 
+from streams import every_two_cut, of_size
 from trigate.strays import Strays
 
 ERROR = b'{\n  "error": {\n    "code": 503,\n    "message": "x {[\\""\n  }\n}'

@@ -14,7 +14,7 @@ FILE = ROOT / "tests" / "typing" / "gate.py"
 
 
 def said_by_mypy(folder: Path) -> dict[int, list[str]]:
-    """mypy's lines on the file, by line number. Its first line keeps its mistakes out of the project's own run."""
+    """mypy's lines on the file, by line number. Its first line keeps it out of the project's own run."""
     silence = "# mypy: ignore-errors\n"
     text = FILE.read_text("utf-8")
     assert text.startswith(silence)

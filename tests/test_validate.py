@@ -1,4 +1,4 @@
-"""Is an argument text one strict JSON object? Held against the json module, which is neither strict nor stackless."""
+"""Is an argument text one strict JSON object? Held against the json module, told to be as strict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from stream_strategies import json_objects, json_values
 
+from stream_strategies import json_objects, json_values
 from trigate.errors import LimitError
-from trigate.validate import LENIENCIES, Verdict, _decode_deep, check_leniencies, decode_object, judge_arguments
+from trigate.validate import (
+    LENIENCIES,
+    Verdict,
+    _decode_deep,
+    check_leniencies,
+    decode_object,
+    judge_arguments,
+)
 
 some = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 WORDS = frozenset(LENIENCIES)
@@ -33,7 +40,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def by_json_module(text: str) -> str | None:
-    """What the json module, told to be strict, says of the text: None for one good object, else the problem."""
+    """What the json module, told to be strict, says: None for one good object, else the problem."""
     try:
         value = json.loads(text, parse_constant=no_constant, object_pairs_hook=unique)
     except KeyError:
@@ -49,7 +56,11 @@ def near_json(draw: st.DrawFn) -> str:
     text = json.dumps(draw(json_values), ensure_ascii=draw(st.booleans()))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(text)))
-        piece = draw(st.sampled_from(["", "{", "}", "[", "]", '"', ",", ":", "\\", "\n", " ", "0", "-", "e", "NaN", "\x00"]))
+        piece = draw(
+            st.sampled_from(
+                ["", "{", "}", "[", "]", '"', ",", ":", "\\", "\n", " ", "0", "-", "e", "NaN", "\x00"]
+            )
+        )
         text = text[:at] + piece + text[at + draw(st.integers(0, 1)) :]
     return text
 
@@ -118,12 +129,16 @@ def test_two_values_are_never_one(first: dict[str, Any], second: Any) -> None:
 
 @some
 @given(json_values, st.sampled_from([(",", ":"), (" , ", "\t:\n")]), st.booleans())
-def test_the_deep_decoder_equals_the_json_module(value: Any, separators: tuple[str, str], is_ascii: bool) -> None:
+def test_the_deep_decoder_equals_the_json_module(
+    value: Any, separators: tuple[str, str], is_ascii: bool
+) -> None:
     text = " " + json.dumps(value, separators=separators, ensure_ascii=is_ascii) + " "
     assert repr(_decode_deep(text, 0, dict)) == repr(json.loads(text))
 
 
-@pytest.mark.parametrize("text", ["1", "-0", "1E+5", '"x"', "true", "null", "[]", "{}", "[[],{}]", '{"a":[],"b":{}}'])
+@pytest.mark.parametrize(
+    "text", ["1", "-0", "1E+5", '"x"', "true", "null", "[]", "{}", "[[],{}]", '{"a":[],"b":{}}']
+)
 def test_the_deep_decoder_on_small_texts(text: str) -> None:
     assert repr(_decode_deep(text, 0, dict)) == repr(json.loads(text))
 

@@ -1,12 +1,14 @@
 """Writes the seed corpora of the fuzzers: each vector behind a few choices of option bytes.
 
-usage: make_seeds.py VECTORS_FOLDER OUT_FOLDER   (makes OUT_FOLDER/sse and OUT_FOLDER/json)
+usage: make_seeds.py VECTORS_FOLDER OUT_FOLDER   (makes the folders sse, json and framers in it)
 """
 
 import base64
 import json
 import pathlib
+import struct
 import sys
+import zlib
 
 LONGEST = 4096  # -max_len of the fuzzers
 
@@ -19,6 +21,50 @@ SSE_OPTIONS = [
 ]
 # fuzz_json: depth limit, then eight cuts.
 JSON_OPTIONS = [bytes([255]) + bytes([1] * 8), bytes([4]) + bytes([3, 1, 7, 0, 30, 2, 255, 1])]
+
+# fuzz_framers: framing and flags, event limit, depth and header limit, a byte unused, then eight cuts.
+FRAMER_TAILS = [bytes([255, 255, 0]) + bytes([1] * 8), bytes([20, 3, 0]) + bytes([5, 1, 7, 1, 30, 2, 255, 0])]
+NDJSON = [
+    b'{"a":1}\n[2]\r\n\n \xe2\x80\xa8\n3',
+    b'\xef\xbb\xbf{"message":{"content":"\xff"}}\n',
+    b"\xef\xbb\n1\r2\n",
+]
+ARRAYS = [b'[{"a":[1]}\r\n, 12 ,"]\\"", null]\n', b"\xef\xbb\xbf[[[]],{}]", b"[1,,2]", b'["\xe2\x80']
+
+
+def message(headers: bytes, payload: bytes) -> bytes:
+    """One event-stream message."""
+    prelude = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    body = prelude + struct.pack(">I", zlib.crc32(prelude)) + headers + payload
+    return body + struct.pack(">I", zlib.crc32(body))
+
+
+MESSAGES = [
+    message(b"", b"") * 2,
+    message(b"\x0b:event-type\x07\x00\x01x\x01a\x00", b'{"a":1}') + message(b"", b"\xff"),
+    message(
+        b"\x01a\x00\x01b\x01\x01c\x02\x80\x01d\x03\xff\xfe\x01e\x04\0\0\0\1\x01f\x05"
+        + bytes(8)
+        + b"\x01g\x06\0\2xy",
+        b"",
+    ),
+    message(b"\x01h\x08" + bytes(8) + b"\x01i\x09" + bytes(range(16)) + b"\x01a\x00\x01a\x01", b"payload"),
+]
+
+
+def write_framers(folder: pathlib.Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    inputs = [(0, text) for text in NDJSON] + [(1, text) for text in ARRAYS]
+    inputs += [(framing, text) for text in MESSAGES for framing in (2, 3)]
+    seeds = [
+        bytes([framing | flags]) + tail + text
+        for framing, text in inputs
+        for tail in FRAMER_TAILS
+        for flags in (0, 4, 8, 0x18)
+    ]
+    for number, seed in enumerate(seeds):
+        (folder / f"{number:04}").write_bytes(seed)
+    return len(seeds)
 
 
 def write(folder: pathlib.Path, vectors: pathlib.Path, member: str, options: list[bytes]) -> int:
@@ -37,6 +83,7 @@ def main() -> None:
     vectors, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     count = write(out / "sse", vectors / "sse.json", "input_b64", SSE_OPTIONS)
     count += write(out / "json", vectors / "json_boundary.json", "text_b64", JSON_OPTIONS)
+    count += write_framers(out / "framers")
     print(f"{count} seeds in {out}")
 
 

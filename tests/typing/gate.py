@@ -1,5 +1,6 @@
 # mypy: ignore-errors
-"""Read by mypy alone (test_typing.py, without the line above): each `reveal_type` and each mistake stands beside what mypy must say of it."""
+# ruff: noqa: F821
+"""Read by mypy alone (test_typing.py, without the line above): beside a line stands what mypy must say."""
 
 from __future__ import annotations
 

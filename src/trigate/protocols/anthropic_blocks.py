@@ -21,7 +21,7 @@ from trigate.response import ServerCall
 from trigate.turn import TextPart, Turn
 from trigate.validate import decode_object
 
-__all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks"]
+__all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "differs"]
 
 _EMPTY = re.compile(r"[ \t\r\n]*(\{[ \t\r\n]*\}[ \t\r\n]*)?")
 
@@ -55,6 +55,7 @@ class Block:
         "is_altered",
         "is_cut",
         "is_stopped",
+        "is_told",
         "members",
         "part",
         "pieces",
@@ -71,6 +72,7 @@ class Block:
         self.pieces: dict[str, list[str]] = {}
         self.citations: list[bytes] = []
         self.start_input: str | None = None  # the text of the start's `input`, None for an empty one
+        self.is_told = "input" in members  # the wire said what the arguments are, be it that there are none
         self.is_stopped = False
         self.is_cut = False  # the message stopped inside it
         self.is_altered = False  # a delta came that only its unknown type explains
@@ -205,6 +207,20 @@ class Blocks:
         """The content that goes back, in the order of the wire's positions."""
         ordered = sorted(self.all, key=lambda block: block.index)
         return tuple(text for block in ordered if (text := block.to_json()) is not None)
+
+
+def differs(told: str, joined: str) -> bool:
+    """Whether two argument texts are different objects. That `joined` is one at all is judged elsewhere."""
+    try:
+        meant = json.loads(joined)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    try:
+        return json.dumps(json.loads(told), sort_keys=True) != json.dumps(meant, sort_keys=True)
+    except (ValueError, RecursionError):
+        return True
 
 
 def _word(members: dict[str, bytes], name: str) -> str | None:

@@ -12,7 +12,6 @@ Rules
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -20,10 +19,9 @@ import msgspec
 
 from trigate._core import Leftover
 from trigate.calls import ToolCall
-from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.protocols import anthropic_answers
-from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks
+from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs
 from trigate.protocols.anthropic_wire import (
     BlockEvent,
     BlockHead,
@@ -37,6 +35,7 @@ from trigate.protocols.anthropic_wire import (
     MessageDelta,
     MessageStart,
     UnknownEvent,
+    partial_json,
     text_of,
     usage_of,
 )
@@ -82,6 +81,7 @@ class AnthropicMessages:
         self._was_cut = False  # one of them said that the reply is not whole
         self._is_completion = False
         self._has_begun = False
+        self._is_named: bool | None = None  # whether the first event had its right name
         self._has_sentinel = False
         self._has_fallback = False
         self._usage: dict[str, Any] = {}
@@ -140,12 +140,22 @@ class AnthropicMessages:
         self._turn.end("failed", str(error.code), error=error, offset=error.offset)
 
     def _check_name(self, kind: str, event: Frame) -> None:
+        """The name is no authority. But where names were right so far, a wrong one shows that bytes were lost."""
+        turn = self._turn
+        is_named = event.event == kind
+        if self._is_named is None:
+            self._is_named = is_named
+        if is_named:
+            return
         if event.event == "message":
-            self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
-        elif event.event != kind:
-            self._turn.anomaly(
-                "event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True
-            )
+            turn.anomaly("event_name_missing", event.start, "an event without a name", once=True)
+        else:
+            detail = f"{event.event!r} holds {kind!r}"
+            turn.anomaly("event_name_differs", event.start, detail, once=True)
+        if self._is_named:
+            for block in self._blocks.all:
+                if block.call is not None and block.takes_arguments:
+                    turn.void_call(block.call, "incomplete", event.start, "an event's name was cut inside it")
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)
@@ -343,7 +353,7 @@ class AnthropicMessages:
         if delta.type not in FITS:
             self._turn.unknown(f"delta type {delta.type!r}", event.start)
             self._turn.other("content_block_delta", event.data)
-        elif delta.type == "input_json_delta" and _partial_json(delta, event):
+        elif delta.type == "input_json_delta" and partial_json(delta, event):
             self._turn.conflict(
                 "orphan_arguments", event.start, f"arguments for index {index}, which never began"
             )
@@ -362,14 +372,15 @@ class AnthropicMessages:
         detail = f"{delta.type} for block {block.index} ({block.type})"
         if block.call is not None and not delta.is_empty:
             self._turn.conflict("misplaced_delta", event.start, detail, block.call)
-        elif delta.type == "input_json_delta" and _partial_json(delta, event):
+        elif delta.type == "input_json_delta" and partial_json(delta, event):
             self._turn.conflict("misplaced_delta", event.start, detail)
         else:
             self._turn.anomaly("misplaced_delta", event.start, detail, once=True)
 
     def _arguments(self, block: Block, delta: Delta, event: Frame) -> None:
         turn = self._turn
-        piece = _partial_json(delta, event)
+        piece = partial_json(delta, event)
+        block.is_told = True
         if not piece:
             return
         if block.is_stopped:
@@ -425,16 +436,20 @@ class AnthropicMessages:
     def _close_call(self, block: Block, call: ToolCall, event: Frame) -> None:
         """The arguments are the pieces; without any, the `input` of the start, which else is a stand-in.
 
-        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of them is
-        meant: neither may run.
+        A stand-in is empty. One that is not, and is another object than the pieces, leaves open which of them
+        is meant: neither may run.
         """
         turn = self._turn
         told = block.start_input
         if told is not None and not call.arguments.strip():
             turn.add_arguments(call, told, event.start)
-        elif told is not None and _differs(told, call.arguments):
+        elif told is not None and differs(told, call.arguments):
             detail = f"the start of block {block.index} has another input than its deltas"
             turn.conflict("arguments_differ", event.start, detail, call)
+        elif not block.is_told:
+            turn.void_call(
+                call, "incomplete", event.start, f"block {block.index} has neither input nor a delta"
+            )
         turn.close_call(call, event.start, is_proven=False)
 
     # -- text completions --------------------------------------------------------------------------
@@ -455,31 +470,6 @@ class AnthropicMessages:
         if message.stop_reason:
             self._stop_reason = message.stop_reason
             self._message_stop(data, event)
-
-
-def _partial_json(delta: Delta, event: Frame) -> str:
-    """The piece of an input_json_delta: null is an empty one, but if it is missing, text was lost."""
-    if delta.partial_json is msgspec.UNSET:
-        raise StructureError(
-            f"the input_json_delta in the event at byte {event.start} has no partial_json",
-            code="missing_member",
-            offset=event.start,
-        )
-    return text_of(delta.partial_json, "partial_json", event)
-
-
-def _differs(told: str, joined: str) -> bool:
-    """Whether two argument texts are different objects. That `joined` is one at all is judged elsewhere."""
-    try:
-        meant = json.loads(joined)
-    except RecursionError:
-        return True
-    except ValueError:
-        return False
-    try:
-        return json.dumps(json.loads(told), sort_keys=True) != json.dumps(meant, sort_keys=True)
-    except (ValueError, RecursionError):
-        return True
 
 
 _Handler = Callable[[AnthropicMessages, bytes, Frame], None]

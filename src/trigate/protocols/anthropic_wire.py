@@ -29,6 +29,7 @@ __all__ = [
     "MessageStart",
     "ToolUse",
     "UnknownEvent",
+    "partial_json",
     "text_of",
     "usage_of",
 ]
@@ -134,6 +135,17 @@ def text_of(value: Any, member: str, event: Frame) -> str:
         code="wrong_shape",
         offset=event.start,
     )
+
+
+def partial_json(delta: Delta, event: Frame) -> str:
+    """The piece of an input_json_delta: null is an empty one, but if it is missing, text was lost."""
+    if delta.partial_json is msgspec.UNSET:
+        raise StructureError(
+            f"the input_json_delta in the event at byte {event.start} has no partial_json",
+            code="missing_member",
+            offset=event.start,
+        )
+    return text_of(delta.partial_json, "partial_json", event)
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:

@@ -4,8 +4,7 @@ Rules
  - A `chunk` message holds one event of the model's own protocol, base64 in its member `bytes`. The first one
    decides which protocol that is, and every further one belongs to it.
  - What an event means is told by that protocol's interpreter alone; here is only the envelope.
- - An exception or an error in the framing ends the response, and a guardrail that stepped in lets nothing
-   run, whatever the model's own events say.
+ - An exception or an error in the framing ends the response, whatever the model's own events said.
 """
 
 from __future__ import annotations
@@ -42,20 +41,18 @@ PROFILE = Profile(
     completes_call=_MESSAGES.completes_call,
     asks_to_run=_MESSAGES.asks_to_run,
     ends_well=_MESSAGES.ends_well,
-    ends_otherwise={**_MESSAGES.ends_otherwise, "INTERVENED": "incomplete"},
+    ends_otherwise=_MESSAGES.ends_otherwise,
     unknown_end=_MESSAGES.unknown_end,
     terminal=(*_MESSAGES.terminal, "an exception or error message"),
     noise=("ping", "initial-response"),
 )
 #: Members that Bedrock itself adds to the model's events begin like this.
 ADDED = "amazon-bedrock-"
-GUARDRAIL = ADDED + "guardrailAction"
 #: Nova's models speak the events of bedrock-converse, each as the one member of an object.
 NOVA = "bedrock-converse"
 NOVA_EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
-ENDS = ("message_stop", "messageStop")
 
 
 class Chunk(msgspec.Struct):
@@ -87,7 +84,6 @@ class BedrockInvoke:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._inner: Interpreter | None = None
-        self._is_blocked = False
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -141,14 +137,13 @@ class BedrockInvoke:
                 self._take_unknown(name, data, event)
 
     def _take_added(self, members: dict[str, bytes]) -> None:
-        """What Bedrock says beside the model: metrics, traces, and whether a guardrail stepped in."""
-        if self._turn.is_ended:
-            return
+        """What Bedrock says beside the model: metrics, traces, and whether a guardrail stepped in.
+
+        The model's own stop reason decides also then: a guardrail that only masks a text lets the turn go on.
+        """
         for name, data in members.items():
             if name.startswith(ADDED):
                 self._turn.other(name, data.decode())
-        if members.get(GUARDRAIL) == b'"INTERVENED"':
-            self._is_blocked = True
 
     def _take_unknown(self, name: str, data: bytes, event: Frame) -> None:
         """A member that is no known event. A Messages event without a type may be a lost piece."""
@@ -167,18 +162,15 @@ class BedrockInvoke:
         self._hand_on(type(self._inner), InnerEvent(name, data, event.start))
 
     def _hand_on(self, reader: type[Interpreter], event: InnerEvent) -> None:
-        turn = self._turn
         if self._inner is None:
-            self._inner = reader(turn)
-        elif type(self._inner) is not reader:
-            turn.conflict("protocol_changed", event.start, f"{self._inner.name} became {reader.name}")
-            return
-        if self._is_blocked and event.event in ENDS and not turn.is_ended:
-            # The guardrail may have come after a whole call: it voids that, as a refusal does.
-            self._inner.finish(Leftover())
-            turn.end("incomplete", "INTERVENED", offset=event.start)
-            return
-        self._inner.event(event)
+            self._inner = reader(self._turn)
+        if type(self._inner) is reader:
+            self._inner.event(event)
+        elif self._turn.is_ended:
+            self._turn.anomaly("event_after_end", event.start, f"{event.event} after the end")
+        else:
+            detail = f"{self._inner.name} became {reader.name}"
+            self._turn.conflict("protocol_changed", event.start, detail)
 
     def _fail(self, name: str, event: Frame) -> None:
         headers: Mapping[str, Any] = getattr(event, "headers", {})

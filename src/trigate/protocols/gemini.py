@@ -123,6 +123,7 @@ class Gemini:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
+        turn.has_choices = True
         self._candidates: dict[int, _Candidate] = {}
         self._blocked: tuple[str, int | None] | None = None
         self._has_sentinel = False

@@ -71,7 +71,7 @@ class CandidateCalls:
         return None
 
     def _begins(self, part: FunctionCall, event: Frame) -> bool:
-        """Whether the part can begin a call. Values without one belong to a call that is lost or was closed."""
+        """Whether the part can begin a call. Values without one belong to a call that was lost or closed."""
         if part.name or part.id or is_given(part.args):
             return True
         if part.partialArgs or part.willContinue:

@@ -162,8 +162,18 @@ class GeminiInteractions:
             case "step.stop":
                 self._step_stop(decode(data, StepEvent, event), event)
             case _:
-                self._turn.unknown(f"event type {kind!r}", event.start)
-                self._turn.other(kind, event.data)
+                self._unknown_event(kind, data, event)
+
+    def _unknown_event(self, kind: str, data: bytes, event: Frame) -> None:
+        self._turn.unknown(f"event type {kind!r}", event.start)
+        self._turn.other(kind, event.data)
+        value = fields_of(data, event)
+        index = value.get("index") if isinstance(value, dict) else None
+        state = self._steps.get(index) if isinstance(index, int) else None
+        if state is not None and state.call is not None and not state.is_stopped:
+            # It may bring a piece of the arguments: the rest of them must not run.
+            detail = f"an event of type {kind!r} came for it"
+            self._turn.void_call(state.call, "unknown_type", event.start, detail)
 
     # -- the interaction ---------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Echo", "to_message", "tool_result_message"]
 
 #: Models whose servers want the function's name beside the id of a result (Mistral; Kimi at Fireworks).
-NAMED_RESULTS = re.compile(r"(?i)(?:mi[ns]tral|magistral|codestral|devstral|pixtral|kimi)")
+NAMED_RESULTS = re.compile(r"(?i)(?:mistral|ministral|magistral|codestral|devstral|pixtral|kimi)")
 #: The text of a streamed detail, by its type: only these come in pieces.
 PIECES = {"reasoning.text": "text", "reasoning.summary": "summary"}
 

@@ -94,7 +94,8 @@ class Chunk(msgspec.Struct):
     @property
     def has_something(self) -> bool:
         """Whether it says anything at all: a failure that Ollama's /v1 could not tell looks like this."""
-        return bool(self.choices or self.id or self.usage or self.prompt_filter_results or self.x_groq)
+        is_filter = self.prompt_filter_results is not None
+        return bool(self.choices or self.id or self.usage or self.x_groq or is_filter)
 
     @property
     def failure(self) -> Any:

@@ -9,8 +9,10 @@ from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.protocols.anthropic_messages import AnthropicMessages
 from trigate.protocols.bedrock_invoke import BedrockInvoke
+from trigate.protocols.cohere_chat import CohereChat
 from trigate.protocols.gemini import Gemini
 from trigate.protocols.gemini_interactions import GeminiInteractions
+from trigate.protocols.ollama_chat import OllamaChat
 from trigate.protocols.openai_chat import OpenAIChat
 from trigate.protocols.openai_responses import OpenAIResponses
 from trigate.protocols.profile import Profile
@@ -61,7 +63,9 @@ PROTOCOLS: dict[str, type[Interpreter]] = {
     OpenAIResponses.name: OpenAIResponses,
     AnthropicMessages.name: AnthropicMessages,
     BedrockInvoke.name: BedrockInvoke,
+    CohereChat.name: CohereChat,
     OpenAIChat.name: OpenAIChat,
     GeminiInteractions.name: GeminiInteractions,
     Gemini.name: Gemini,
+    OllamaChat.name: OllamaChat,
 }

@@ -1,0 +1,205 @@
+"""The content blocks of a ConverseStream turn: what each gathers, and its JSON when it is whole.
+
+Rules
+ - The index routes. Text, reasoning and citations have no start of their own; tools, results and images have.
+ - A block goes back to the provider as it came. Signatures and redacted reasoning are never touched, and the input
+   of a tool is its own text, digit by digit.
+ - What is not whole does not go back: open blocks (but for text), and calls that nothing may answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Literal, TypeAlias
+
+from trigate._core import JSONTracker
+from trigate.calls import ToolCall
+from trigate.response import ServerCall
+from trigate.turn import TextPart
+from trigate.validate import decode_object
+
+__all__ = ["Block", "Kind"]
+
+#: What a block is: "empty" until a delta says it; "server" is a tool that the provider runs.
+Kind: TypeAlias = Literal["empty", "text", "reasoning", "tool", "server", "toolResult", "image", "unknown"]
+
+
+class Block:
+    """One content block: where it stands, what it is, and what came for it.
+
+    start: the members that its start gave, each value as the bytes that came. pieces: texts by member.
+    citations, results: JSON values as they came; of a result, texts that follow each other are one.
+    """
+
+    __slots__ = (
+        "call",
+        "citations",
+        "index",
+        "is_altered",
+        "is_started",
+        "is_stopped",
+        "kind",
+        "part",
+        "pieces",
+        "reasoning",
+        "results",
+        "start",
+    )
+
+    def __init__(self, index: int, kind: Kind, start: dict[str, bytes]) -> None:
+        self.index = index
+        self.kind: Kind = kind
+        self.start = start
+        self.call: ToolCall | None = None
+        self.part: TextPart | None = None
+        self.reasoning: TextPart | None = None
+        self.pieces: dict[str, list[str]] = {}
+        self.citations: list[bytes] = []
+        self.results: list[bytes | list[str]] = []
+        self.is_started = False  # by an event of its own
+        self.is_stopped = False
+        self.is_altered = False  # a delta came that is not understood
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it shows text, of one sort or another: no action depends on it."""
+        return self.kind in ("empty", "text", "reasoning")
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether a delta added anything."""
+        texts = (self.part, self.reasoning, self.call and self.call.arguments)
+        return bool(self.pieces or self.citations or self.results or any(texts))
+
+    def gather(self, member: str, piece: str) -> None:
+        self.pieces.setdefault(member, []).append(piece)
+
+    def gathered(self, member: str) -> str:
+        return "".join(self.pieces.get(member, ()))
+
+    def add_result(self, text: str | None, raw: bytes) -> None:
+        """A part of a tool's result. text: where it is nothing but text."""
+        last = self.results[-1] if self.results else None
+        if text is None:
+            self.results.append(raw)
+        elif isinstance(last, list):
+            last.append(text)
+        else:
+            self.results.append([text])
+
+    # -- as JSON -----------------------------------------------------------------------------------
+
+    def as_server_call(self) -> ServerCall:
+        """For display: an input that is no JSON stands there as a string."""
+        members = self._whole_result()
+        if self.kind == "server":
+            text = self.gathered("input") or "{}"
+            members = self.start | {"input": (text if is_object(text) else json.dumps(text)).encode()}
+        return ServerCall(
+            type=_word(self.start, "type") or self.kind,
+            id=_word(self.start, "toolUseId"),
+            name=_word(self.start, "name"),
+            status=_word(self.start, "status"),
+            raw=_object(members).decode(),
+        )
+
+    def to_json(self) -> list[bytes]:
+        """The block as the provider wants it back: mostly one, none if it must not go back."""
+        if self.is_plain:
+            reasoning = self._reasoning_blocks() if self.is_stopped and not self.is_altered else []
+            return reasoning + self._text_blocks()
+        if not self.is_stopped or self.is_altered:
+            return []
+        match self.kind:
+            case "tool":
+                return self._tool_block()
+            case "server":
+                text = self.gathered("input") or "{}"
+                input_ = {"input": text.encode()} if is_object(text) else None
+                return [] if input_ is None else [_object({"toolUse": _object(self.start | input_)})]
+            case "toolResult":
+                return [_object({"toolResult": _object(self._whole_result())})]
+            case "image":
+                blob = join_blobs(self.pieces.get("bytes", []))
+                source = _object({"bytes": json.dumps(blob).encode()})
+                return [_object({"image": _object(self.start | {"source": source})})] if blob else []
+        return []
+
+    def _whole_result(self) -> dict[str, bytes]:
+        parts = [part if isinstance(part, bytes) else _text("".join(part)) for part in self.results]
+        return self.start | {"content": _array(parts)}
+
+    def _text_blocks(self) -> list[bytes]:
+        text = self.part.text if self.part is not None else ""
+        texts = [_text(text)] if text else []
+        if not self.citations:
+            return texts
+        cited = _object({"content": _array(texts), "citations": _array(self.citations)})
+        return [_object({"citationsContent": cited})]
+
+    def _reasoning_blocks(self) -> list[bytes]:
+        found: list[bytes] = []
+        members: dict[str, bytes] = {}
+        if self.reasoning is not None or "signature" in self.pieces:
+            members["text"] = json.dumps(self.reasoning.text if self.reasoning is not None else "").encode()
+        if "signature" in self.pieces:
+            members["signature"] = json.dumps(self.gathered("signature")).encode()
+        if members:
+            found.append(_object({"reasoningText": _object(members)}))
+        redacted = join_blobs(self.pieces.get("redactedContent", []))
+        if redacted:
+            found.append(_object({"redactedContent": json.dumps(redacted).encode()}))
+        return [_object({"reasoningContent": each}) for each in found]
+
+    def _tool_block(self) -> list[bytes]:
+        assert self.call is not None
+        if self.call.state not in ("done", "released"):
+            return []
+        # The type of a client's tool is implied; the API's own model of a request does not know the word.
+        members = {name: value for name, value in self.start.items() if name != "type"}
+        text = self.call.arguments
+        whole = text if is_object(text) else json.dumps(decode_object(text))
+        return [_object({"toolUse": _object(members | {"input": whole.encode()})})]
+
+
+def join_blobs(pieces: list[str]) -> str | None:
+    """Base64 pieces as one: unchanged where there is one. None if one of them is no base64."""
+    if len(pieces) <= 1:
+        return "".join(pieces)
+    try:
+        return base64.b64encode(b"".join(base64.b64decode(piece, validate=True) for piece in pieces)).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+def is_object(text: str) -> bool:
+    """Whether this is the text of a JSON object."""
+    if text.lstrip(" \t\r\n")[:1] != "{":
+        return False
+    tracker = JSONTracker(max_depth=2**31)
+    try:
+        tracker.feed(text)
+    except UnicodeEncodeError:
+        return False
+    return tracker.finish() == "closed"
+
+
+def _object(members: dict[str, bytes]) -> bytes:
+    """The object of these members: their values stay as they are, so no number is converted."""
+    return b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in members.items()) + b"}"
+
+
+def _array(values: list[bytes]) -> bytes:
+    return b"[" + b", ".join(values) + b"]"
+
+
+def _text(text: str) -> bytes:
+    return _object({"text": json.dumps(text).encode()})
+
+
+def _word(members: dict[str, bytes], name: str) -> str | None:
+    """A member that is a string, and not an empty one."""
+    value = members.get(name, b"")
+    return (json.loads(value) or None) if value[:1] == b'"' else None

@@ -1,0 +1,144 @@
+"""The JSON of ConverseStream events, as far as it matters here: shapes for decoding, usage, and errors.
+
+Source: docs/protocols/bedrock-converse.md. Members that are not named here are ignored, the padding `p` among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from trigate.framing import Frame
+from trigate.response import ErrorInfo, Usage
+
+__all__ = [
+    "BlockDelta",
+    "BlockEvent",
+    "BlockStart",
+    "Delta",
+    "Image",
+    "MessageStop",
+    "Metadata",
+    "Reasoning",
+    "ResultPart",
+    "ToolInput",
+    "ToolUse",
+    "failure_of",
+    "is_given",
+    "usage_of",
+]
+
+
+class BlockEvent(msgspec.Struct):
+    contentBlockIndex: int
+
+
+class BlockStart(BlockEvent):
+    start: msgspec.Raw = msgspec.Raw()
+
+
+class ToolUse(msgspec.Struct):
+    toolUseId: str | None = None
+    name: str | None = None
+    type: str | None = None
+
+
+class BlockDelta(BlockEvent):
+    delta: msgspec.Raw = msgspec.Raw()
+
+
+class Delta(msgspec.Struct):
+    """One of them is given. None: none of them, so that what it is is not known."""
+
+    text: str | None = None
+    toolUse: msgspec.Raw = msgspec.Raw()
+    reasoningContent: msgspec.Raw = msgspec.Raw()
+    citation: msgspec.Raw = msgspec.Raw()
+    toolResult: list[msgspec.Raw] | None = None
+    image: msgspec.Raw = msgspec.Raw()
+
+    @property
+    def kind(self) -> str | None:
+        """The member that is given. Arguments first: they must not be overlooked."""
+        for name in ("toolUse", "reasoningContent", "citation", "image"):
+            if is_given(getattr(self, name)):
+                return name
+        if self.toolResult is not None:
+            return "toolResult"
+        return "text" if self.text is not None else None
+
+
+class ToolInput(msgspec.Struct):
+    input: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Reasoning(msgspec.Struct):
+    text: str | None = None
+    signature: str | None = None
+    redactedContent: str | None = None
+
+
+class ResultPart(msgspec.Struct):
+    text: str | None = None
+
+
+class ImageSource(msgspec.Struct):
+    bytes: str | None = None
+
+
+class Image(msgspec.Struct):
+    source: ImageSource | None = None
+
+
+class MessageStop(msgspec.Struct):
+    stopReason: str | None = None
+    additionalModelResponseFields: Any = None
+
+
+class Metadata(msgspec.Struct):
+    usage: Any = None
+
+
+def is_given(raw: msgspec.Raw) -> bool:
+    return bytes(raw) not in (b"", b"null")
+
+
+def usage_of(raw: dict[str, Any]) -> Usage:
+    """input_tokens leaves out what came from a cache, as the wire does."""
+
+    def number(name: str) -> int | None:
+        value = raw.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    return Usage(
+        input_tokens=number("inputTokens"),
+        output_tokens=number("outputTokens"),
+        total_tokens=number("totalTokens"),
+        cached_tokens=number("cacheReadInputTokens"),
+        raw=raw,
+    )
+
+
+def failure_of(event: Frame) -> ErrorInfo:
+    """An exception (its payload says what) or an error (its headers do), in the provider's own words."""
+    word = event.event.partition(":")[2] or "exception"
+    headers: Mapping[str, Any] = getattr(event, "headers", {})
+    value = _fields(event.data_bytes)
+    said = [value.get(member) for member in ("message", "Message", "originalMessage")]
+    said.append(headers.get(":error-message"))
+    message = next((text for text in said if isinstance(text, str) and text), f"the stream ended with {word}")
+    return ErrorInfo("provider", word, word, message, event.start, value)
+
+
+def _fields(data: bytes) -> dict[str, Any]:
+    """The payload, whatever it is: it ends the response anyway."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    return {"message": data.decode("utf-8", "replace")} if data else {}

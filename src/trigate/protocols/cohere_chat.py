@@ -1,0 +1,349 @@
+"""Cohere's chat, version 2: docs/protocols/cohere-chat.md.
+
+Rules
+ - `type` inside the JSON is the authority, the event's name a check. The index routes a call's pieces, and content
+   and calls count apart; results go back by the call's id.
+ - tool-call-end closes the arguments and proves no more: nobody says whether a limit closes the last call, too.
+   Calls may run when message-end says TOOL_CALL, and not before, whatever the release policy.
+ - No copy of the arguments is ever repeated, so no event is skipped: one that cannot be read fails the response, and
+   a piece that belongs to no open call is a contradiction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+
+from trigate._core import Leftover
+from trigate.calls import ToolCall
+from trigate.errors import StructureError
+from trigate.framing import Frame, Framing
+from trigate.protocols import cohere_answers
+from trigate.protocols.cohere_chat_wire import Event, Head, Start, citation_of, usage_of
+from trigate.protocols.profile import Profile
+from trigate.protocols.wire import decode, error_info, fields_of
+from trigate.response import ErrorInfo
+from trigate.turn import TextPart, Turn
+
+__all__ = ["CohereChat"]
+
+PROFILE = Profile(
+    closes_arguments=("tool-call-end",),
+    completes_call=("message-end with finish_reason TOOL_CALL",),
+    asks_to_run=("TOOL_CALL",),
+    ends_well=("COMPLETE", "STOP_SEQUENCE"),
+    ends_otherwise={"MAX_TOKENS": "incomplete", "ERROR": "failed", "TIMEOUT": "failed"},
+    unknown_end="failed",
+    terminal=("message-end", "error"),
+    noise=("content-end", "citation-end", "[DONE]"),
+)
+#: The members of a piece of content.
+KINDS = ("text", "thinking")
+#: Problems that void a call while its pieces still come.
+_STILL_OPEN = ("unknown_type", "conflict")
+
+
+class CohereChat:
+    """Reads the events of one message into a Turn."""
+
+    name: ClassVar[str] = "cohere-chat"
+    framings: ClassVar[tuple[Framing, ...]] = ("sse",)
+    requires_call_id: ClassVar[bool] = True
+    profile: ClassVar[Profile] = PROFILE
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._has_begun = False
+        self._has_sentinel = False
+        self._content: dict[tuple[int, str], TextPart] = {}  # by index and kind, in the order of arrival
+        self._plan: TextPart | None = None
+        self._citations: list[bytes] = []
+        self._calls: dict[int, ToolCall] = {}  # the newest one at each index
+
+    to_message = staticmethod(cohere_answers.to_message)
+    tool_result_message = staticmethod(cohere_answers.tool_result_message)
+
+    @staticmethod
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+        """Whether a first event belongs to this protocol (for `auto`)."""
+        kind = value.get("type")
+        return isinstance(kind, str) and kind in _HANDLERS
+
+    # -- one event ---------------------------------------------------------------------------------
+
+    def event(self, event: Frame) -> None:
+        turn = self._turn
+        data = event.data_bytes.strip()
+        if not data:
+            return
+        if data == b"[DONE]":
+            self._has_sentinel = True
+            return
+        if self._has_sentinel or turn.is_ended:
+            where = "the sentinel [DONE]" if self._has_sentinel else "the end"
+            turn.anomaly("event_after_end", event.start, f"an event after {where}", once=True)
+            return
+        if event.event == "error" and data[:1] not in b"{[":
+            self._fail(error_info(data.decode(), event.start))
+            return
+        head = decode(data, Head, event)
+        kind = head.type or ("" if event.event == "message" else event.event)
+        if "error" in (kind, event.event) or (not kind and (head.error or head.message)):
+            self._fail(error_info(fields_of(data, event), event.start))
+            return
+        self._check_name(kind, event)
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            turn.unknown(f"event type {kind!r}", event.start)
+            turn.other(kind, event.data)
+            return
+        if not self._has_begun and kind != "message-start":
+            turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
+        handler(self, data, event)
+        self._has_begun = True
+
+    def _check_name(self, kind: str, event: Frame) -> None:
+        if event.event == "message":
+            self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
+        elif event.event != kind:
+            self._turn.anomaly(
+                "event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True
+            )
+
+    def _message_start(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        told = decode(data, Start, event).id or None
+        if not self._has_begun:
+            turn.id = told
+        elif told == turn.id and not (self._content or self._plan or self._calls):
+            turn.anomaly("repeated_event", event.start, f"message {told} began twice")
+        else:
+            turn.conflict("response_restarted", event.start, f"message {turn.id} became {told}")
+
+    # -- text --------------------------------------------------------------------------------------
+
+    def _content_start(self, data: bytes, event: Frame) -> None:
+        message = decode(data, Event, event)
+        kind = message.content.type
+        if kind is not None and kind not in KINDS:
+            self._turn.unknown(f"content type {kind!r}", event.start)
+            self._turn.other("content-start", event.data)
+            return
+        if kind is not None:
+            self._part(message.index or 0, kind)
+        self._add_content(message, event)
+
+    def _content_delta(self, data: bytes, event: Frame) -> None:
+        message = decode(data, Event, event)
+        index = message.index or 0
+        if not any((index, kind) in self._content for kind in KINDS):
+            self._turn.anomaly("delta_without_start", event.start, f"content {index}", once=True)
+        self._add_content(message, event)
+
+    def _add_content(self, message: Event, event: Frame) -> None:
+        """The member says what it is, for no action depends on it."""
+        turn = self._turn
+        index = message.index or 0
+        for kind in KINDS:
+            piece = getattr(message.content, kind)
+            if piece:
+                add = turn.add_text if kind == "text" else turn.add_reasoning
+                add(self._part(index, kind), piece, index, event.start)
+
+    def _part(self, index: int, kind: str) -> TextPart:
+        part = self._content.get((index, kind))
+        if part is None:
+            opener = self._turn.open_text if kind == "text" else self._turn.open_reasoning
+            part = self._content[index, kind] = opener()
+        return part
+
+    def _tool_plan(self, data: bytes, event: Frame) -> None:
+        piece = decode(data, Event, event).plan
+        if piece:
+            self._plan = self._plan or self._turn.open_reasoning()
+            self._turn.add_reasoning(self._plan, piece, 0, event.start)
+
+    def _citation(self, data: bytes, event: Frame) -> None:
+        citation = citation_of(data, event)
+        self._turn.other("citation-start", event.data)
+        if citation and self._turn.keep(len(citation), event.start):
+            self._citations.append(citation)
+
+    def _noise(self, data: bytes, event: Frame) -> None:
+        """An end that says nothing of its own."""
+
+    def _debug(self, data: bytes, event: Frame) -> None:  # noqa: ARG002 - shown as it is
+        self._turn.other("debug", event.data)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _call_start(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        message = decode(data, Event, event)
+        index = _index_of(message, "tool-call-start", event)
+        told = message.call
+        old = self._calls.get(index)
+        if old is not None and self._is_refused(old, told.id, told.name, told.piece, event):
+            return
+        if old is None and index != max(self._calls, default=-1) + 1:
+            turn.anomaly(
+                "index_gap", event.start, f"call {index} follows {max(self._calls, default=None)}"
+            )
+        call = turn.open_call((index,), index=index, kind="function", offset=event.start)
+        if turn.is_ended:
+            return
+        self._calls[index] = call
+        turn.identify(call, told.id, told.name, event.start)
+        turn.announce(call)
+        if told.piece:
+            turn.add_arguments(call, told.piece, event.start)
+        if told.type not in (None, "function"):
+            turn.unknown(f"type of tool call {told.type!r}", event.start)
+            turn.void_call(call, "unknown_type", event.start, f"call {index} is a {told.type!r}")
+
+    def _is_refused(self, old: ToolCall, call_id: str | None, name: str | None, piece: Any, event: Frame) -> bool:
+        """Whether a second start at one index opens no call of its own."""
+        turn = self._turn
+        detail = f"index {old.index} is used again"
+        if old.state != "streaming":
+            turn.anomaly("index_reused", event.start, detail)
+            return False
+        if (old.call_id, old.name, old.arguments) == (call_id, name, piece or ""):
+            turn.anomaly("repeated_event", event.start, f"call {old.index} began twice")
+        else:
+            # What follows could belong to either.
+            turn.conflict("index_reused", event.start, detail, old)
+        return True
+
+    def _call_delta(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        message = decode(data, Event, event)
+        index = _index_of(message, "tool-call-delta", event)
+        told = message.call
+        if told.piece is msgspec.UNSET:
+            raise _missing("tool-call-delta", "arguments", event)
+        call = self._calls.get(index)
+        if call is None:
+            turn.anomaly("delta_without_start", event.start, f"call {index}", once=True)
+            if told.piece:
+                detail = f"arguments for call {index}, which never began"
+                turn.conflict("orphan_arguments", event.start, detail)
+            return
+        turn.identify(call, told.id, told.name, event.start)
+        if not told.piece:
+            return
+        if call.state != "streaming" and call.problem not in _STILL_OPEN:
+            detail = f"arguments of call {index} go on after their end"
+            turn.conflict("delta_after_done", event.start, detail, call)
+        else:
+            turn.add_arguments(call, told.piece, event.start)
+
+    def _call_end(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        index = _index_of(decode(data, Event, event), "tool-call-end", event)
+        call = self._calls.get(index)
+        if call is None:
+            turn.anomaly("stop_without_start", event.start, f"call {index} never began")
+        elif call.state == "streaming":
+            turn.close_call(call, event.start, is_proven=False)
+        elif call.problem not in _STILL_OPEN:
+            turn.anomaly("repeated_stop", event.start, f"call {index} ended before")
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _message_end(self, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        message = decode(data, Event, event)
+        if message.id and turn.id and message.id != turn.id:
+            turn.anomaly("response_id_changed", event.start, f"{turn.id} became {message.id}")
+        turn.id = turn.id or message.id or None
+        delta = message.delta
+        word = (delta.finish_reason or None) if delta is not None else None
+        if delta is not None and isinstance(delta.usage, dict):
+            self._count(delta.usage, event)
+        status = "failed" if word is None else PROFILE.status_of(word)
+        error: ErrorInfo | None = None
+        if delta is not None and delta.error:
+            status = "failed"
+            error = _provider_error(word or "error", delta.error, data, event)
+        elif word is None:
+            said = f"the message-end at byte {event.start} has no finish_reason"
+            error = ErrorInfo("structure", "structure", "missing_finish_reason", said, event.start)
+        elif status == "failed":
+            error = _provider_error(word, f"the message ended as {word!r}", data, event)
+        elif word in PROFILE.asks_to_run and not turn.calls:
+            status = "failed"
+            said = f"the message ended as {word!r}, but has no call, in the event at byte {event.start}"
+            error = ErrorInfo("structure", "structure", "missing_call", said, event.start)
+        if status == "completed":
+            self._refuse_open_calls(event)
+        self._close_message()
+        turn.end(status, word, error=error, offset=event.start, runs=word in PROFILE.asks_to_run)
+
+    def _refuse_open_calls(self, event: Frame) -> None:
+        """A message that ended well closed its calls before. If one is open, events are missing: who knows which?"""
+        for call in self._turn.calls:
+            if call.state == "streaming":
+                detail = f"call {call.index} has no tool-call-end"
+                self._turn.conflict("call_without_end", event.start, detail, call)
+
+    def _count(self, raw: dict[str, Any], event: Frame) -> None:
+        usage = usage_of(raw)
+        self._turn.count(usage)
+        if usage.output_tokens and not (self._content or self._plan or self._turn.calls):
+            detail = f"{usage.output_tokens} tokens, and nothing came"
+            self._turn.anomaly("usage_without_content", event.start, detail)
+
+    def _fail(self, error: ErrorInfo) -> None:
+        self._close_message()
+        self._turn.end("failed", str(error.code), error=error, offset=error.offset)
+
+    def _close_message(self) -> None:
+        """What the assistant's message needs beside the calls."""
+        parts = [{"type": kind, kind: part.text} for (_, kind), part in self._content.items() if part.text]
+        members = {"content": json.dumps(parts).encode(), "citations": b"[" + b", ".join(self._citations) + b"]"}
+        if self._plan is not None:
+            members["tool_plan"] = json.dumps(self._plan.text).encode()
+        told = b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items())
+        self._turn.echo = (b"{" + told + b"}",)
+
+    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without message-end
+        """The input is over without a terminal event: what is whole can still be shown."""
+        self._close_message()
+
+
+def _index_of(message: Event, kind: str, event: Frame) -> int:
+    if message.index is None:
+        raise _missing(kind, "index", event)
+    return message.index
+
+
+def _missing(kind: str, member: str, event: Frame) -> StructureError:
+    return StructureError(
+        f"the {kind} at byte {event.start} has no {member}", code="missing_member", offset=event.start
+    )
+
+
+def _provider_error(word: str, said: Any, data: bytes, event: Frame) -> ErrorInfo:
+    message = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return ErrorInfo("provider", word, word, message, event.start, fields_of(data, event))
+
+
+_Handler = Callable[[CohereChat, bytes, Frame], None]
+_HANDLERS: dict[str, _Handler] = {
+    "message-start": CohereChat._message_start,
+    "content-start": CohereChat._content_start,
+    "content-delta": CohereChat._content_delta,
+    "content-end": CohereChat._noise,
+    "tool-plan-delta": CohereChat._tool_plan,
+    "tool-call-start": CohereChat._call_start,
+    "tool-call-delta": CohereChat._call_delta,
+    "tool-call-end": CohereChat._call_end,
+    "citation-start": CohereChat._citation,
+    "citation-end": CohereChat._noise,
+    "message-end": CohereChat._message_end,
+    "debug": CohereChat._debug,
+}

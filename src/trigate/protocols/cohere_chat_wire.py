@@ -1,0 +1,126 @@
+"""The JSON of Cohere's events, as far as it matters here: shapes for decoding, and usage.
+
+Source: docs/protocols/cohere-chat.md. Members that are not named here are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trigate.framing import Frame
+from trigate.protocols.wire import decode
+from trigate.response import Usage
+
+__all__ = ["Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
+
+
+class Head(msgspec.Struct):
+    type: str | None = None
+    error: Any = None
+    message: Any = None
+
+
+class Start(msgspec.Struct):
+    """message-start: its empty lists are of other types than the same members later."""
+
+    id: str | None = None
+
+
+class Content(msgspec.Struct):
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+
+
+class Function(msgspec.Struct):
+    name: str | None = None
+    arguments: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Call(msgspec.Struct):
+    id: str | None = None
+    type: str | None = None
+    function: Function | None = None
+
+    @property
+    def name(self) -> str | None:
+        return self.function.name if self.function is not None else None
+
+    @property
+    def piece(self) -> str | msgspec.UnsetType | None:
+        """The argument text that it brings; UNSET where the member is missing."""
+        return self.function.arguments if self.function is not None else msgspec.UNSET
+
+
+class Message(msgspec.Struct):
+    content: Content | None = None
+    tool_plan: str | None = None
+    tool_calls: Call | None = None
+
+
+class Delta(msgspec.Struct):
+    message: Message | None = None
+    finish_reason: str | None = None
+    error: Any = None
+    usage: Any = None
+
+
+class Event(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    delta: Delta | None = None
+
+    @property
+    def content(self) -> Content:
+        return (self._message and self._message.content) or Content()
+
+    @property
+    def plan(self) -> str:
+        return (self._message and self._message.tool_plan) or ""
+
+    @property
+    def call(self) -> Call:
+        return (self._message and self._message.tool_calls) or Call()
+
+    @property
+    def _message(self) -> Message | None:
+        return self.delta.message if self.delta is not None else None
+
+
+class Nested(msgspec.Struct):
+    """The way to a citation: the same shape at each of three levels."""
+
+    delta: msgspec.Raw = msgspec.Raw()
+    message: msgspec.Raw = msgspec.Raw()
+    citations: msgspec.Raw = msgspec.Raw()
+
+
+def citation_of(data: bytes, event: Frame) -> bytes:
+    """The citation of a citation-start, as it came; b"" if there is none."""
+    part = msgspec.Raw(data)
+    for member in ("delta", "message", "citations"):
+        part = getattr(decode(part, Nested, event), member)
+        if bytes(part)[:1] != b"{":
+            return b""
+    return bytes(part)
+
+
+def usage_of(raw: dict[str, Any]) -> Usage:
+    """`tokens` is what was processed; `billed_units` stands in where it is missing."""
+
+    def number(source: Any, name: str) -> int | None:
+        value = source.get(name) if isinstance(source, dict) else None
+        if isinstance(value, float) and value.is_integer():
+            return int(value)  # the provider's own types say "number"
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    tokens = raw.get("tokens") or raw.get("billed_units")
+    return Usage(
+        input_tokens=number(tokens, "input_tokens"),
+        output_tokens=number(tokens, "output_tokens"),
+        cached_tokens=number(raw, "cached_tokens"),
+        reasoning_tokens=number(tokens, "reasoning_tokens"),
+        raw=raw,
+    )

@@ -1,0 +1,135 @@
+"""Gemini's Interactions stream, read plainly: steps by index, a status that says what is due.
+
+Rules
+ - A `function_call` step runs if it was stopped and the interaction's status is `requires_action`.
+ - An event whose `event_id` was taken is a repeat and dropped.
+ - `completed` asks for no action: a call of such a turn is not released.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from model.common import Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+
+__all__ = ["read"]
+
+ENDS = {
+    "requires_action": "completed",
+    "completed": "completed",
+    "incomplete": "incomplete",
+    "requires_continuation": "incomplete",
+    "failed": "failed",
+    "budget_exceeded": "failed",
+    "idle": "failed",
+    "cancelled": "cancelled",
+}
+GOING_ON = {"queued", "in_progress"}
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.turn = Turn()
+        self.steps: dict[int, dict[str, Any]] = {}
+        self.calls: dict[int, Read] = {}
+        self.pieces: dict[int, str] = {}
+        self.status: str | None = None
+        self.over = False
+
+    def event(self, kind: str, event: dict[str, Any]) -> None:
+        if kind == "error":
+            self.turn.end, self.over = "failed", True
+        elif kind == "step.start":
+            self.start(event["index"], event["step"])
+        elif kind == "step.delta":
+            self.delta(event["index"], event["delta"])
+        elif kind == "step.stop":
+            self.steps.pop(event["index"], None)
+            if event["index"] in self.calls:
+                self.calls[event["index"]].closed = True
+        elif kind == "interaction.status_update":
+            self.status = event["status"]
+        elif kind == "interaction.completed":
+            interaction = event["interaction"]
+            self.status = interaction.get("status") or self.status
+            self.usage(interaction.get("usage") or {})
+            self.over = True
+
+    def start(self, index: int, step: dict[str, Any]) -> None:
+        if index in self.steps or index in self.calls:
+            self.turn.conflict = True
+        self.steps[index] = step
+        if step.get("type") == "function_call":
+            call = Read(step.get("id") or None, step.get("name") or "", place=(index,))
+            call.arguments = compact(step["arguments"]) if step.get("arguments") else ""
+            self.calls[index] = call
+            self.pieces[index] = ""
+        for part in step.get("content") or []:
+            self.turn.text += part.get("text") or ""
+
+    def delta(self, index: int, delta: dict[str, Any]) -> None:
+        if delta.get("type") == "text":
+            self.turn.text += delta["text"]
+        elif delta.get("type") == "arguments_delta":
+            if index not in self.steps or index not in self.calls:
+                self.turn.conflict = True
+                return
+            self.pieces[index] += delta["arguments"]
+            self.calls[index].arguments = self.pieces[index]
+
+    def usage(self, raw: dict[str, Any]) -> None:
+        if raw:
+            self.turn.usage = Usage(
+                raw.get("total_input_tokens"),
+                raw.get("total_output_tokens"),
+                raw.get("total_tokens"),
+                raw.get("total_cached_tokens"),
+                raw.get("total_thought_tokens"),
+            )
+
+    def settle(self, *, broken: bool) -> Outcome:
+        turn = self.turn
+        if not turn.end and broken and not self.over:
+            turn.end = "failed"
+        if not turn.end and self.status not in (None, *GOING_ON):
+            turn.end = ENDS.get(self.status or "", "failed")
+        if turn.end == "completed" and self.status == "requires_action":
+            if not self.calls:
+                turn.end = "failed"
+            elif not all(call.closed for call in self.calls.values()):
+                turn.conflict = True
+        turn.asked = self.status == "requires_action"
+        turn.reason = None if self.status in GOING_ON else self.status
+        turn.calls = list(self.calls.values())
+        return turn.outcome()
+
+
+def read(data: bytes) -> Outcome:
+    wire = sse(data)
+    reader = _Reader()
+    taken: set[str] = set()
+    for name, text in wire.events:
+        if reader.over or text.strip() == "[DONE]":
+            break
+        if not text.strip():
+            continue
+        try:
+            event = loads(text)
+        except Malformed:
+            reader.turn.end = "failed"
+            break
+        kind = event.get("event_type") or name
+        event_id = event.get("event_id")
+        if event_id and event_id in taken and kind != "error":
+            continue
+        taken.add(event_id)
+        reader.event(kind, event)
+    return reader.settle(broken=wire.broken or _pending_error(wire.pending.data if wire.pending else ""))
+
+
+def _pending_error(text: str) -> bool:
+    try:
+        event = loads(text)
+    except Malformed:
+        return False
+    return isinstance(event, dict) and event.get("event_type") == "error"
