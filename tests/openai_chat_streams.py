@@ -51,7 +51,7 @@ def chunk(*choices: dict[str, Any], **members: Any) -> dict[str, Any]:
     return head | {"choices": list(choices)} | members
 
 
-def delta(choice: int = 0, end: str | None = None, **members: Any) -> dict[str, Any]:
+def delta(choice: Any = 0, end: Any = None, **members: Any) -> dict[str, Any]:
     """A chunk with one delta, and a finish_reason if one is given."""
     return chunk({"index": choice, "delta": members, "finish_reason": end})
 

@@ -209,6 +209,14 @@ def test_an_unknown_event_with_a_delta_for_a_call_voids_that_call() -> None:
     assert states(response) == [("toolu_1", "void", "unknown_type")]
 
 
+def test_an_unknown_event_without_a_delta_leaves_the_call_alone() -> None:
+    script = (
+        Script.begun().tool(0).json(0, '{"a":1').add("content_block_progress", index=0).json(0, "}").stop(0)
+    )
+    response = script.end().parse()
+    assert (states(response), codes(response)) == (RELEASED, ["unknown_type"])
+
+
 # -- what is not known -------------------------------------------------------------------------------
 
 

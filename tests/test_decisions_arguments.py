@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import json
 import math
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import trigate
-from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, verdict
+from streams import PROTOCOL, Framing, Script, bytewise, codes, function_item, run, verdict
 
 WORDS = ("control_characters", "duplicate_keys", "nan", "trailing_text")
 
@@ -330,6 +331,25 @@ def test_too_many_calls() -> None:
     assert (response.status, response.released) == ("failed", ())
     assert response.error is not None
     assert (response.error.code, response.error.limit) == ("too_many_calls", "max_calls")
+    items, _ = run([script.data()], limits=trigate.Limits(max_calls=2))
+    assert [type(item) for item in items].index(trigate.ResponseEnded) == len(items) - 1
+
+
+def test_a_response_past_its_limit() -> None:
+    """Text, arguments and whole items count, at least as their UTF-8 bytes: n is good, n - 1 names the limit."""
+    script = Script().created().message("北京", "x" * 50).end()
+    kept = 56 + len(json.dumps(script.output[0], ensure_ascii=False, separators=(",", ":")).encode())
+
+    def at(size: int) -> trigate.Response:
+        return script.parse(limits=trigate.Limits(max_response_bytes=size))
+
+    size = bisect.bisect_left(range(1, 100_000), True, key=lambda bound: at(bound).status == "completed") + 1
+    assert kept <= size < 20 * kept
+    assert at(size).text == "北京" + "x" * 50
+    response = at(size - 1)
+    assert response.status == "failed"
+    assert response.error is not None
+    assert (response.error.code, response.error.limit) == ("response_too_large", "max_response_bytes")
 
 
 def test_anomalies_past_their_limit_are_counted() -> None:

@@ -1,4 +1,4 @@
-"""Decisions about how a response ends: the final list, cut calls in a completed response, statuses, early release.
+"""Decisions about how a response ends: the final list, cut calls, statuses, early release.
 
 One test per row of the decision table that can occur in this protocol.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import trigate
-from streams import PROTOCOL, Event, Script, bytewise, codes, function_item, message_item, run, verdict
+from streams import PROTOCOL, Event, Script, bytewise, codes, function_item, run, verdict
 
 CALL = '{"a":1}'
 RELEASED = [("call_1", "released", None)]
@@ -108,8 +108,12 @@ def test_cut_arguments_in_a_completed_response() -> None:
 
 @pytest.mark.parametrize("status", ["incomplete", "in_progress", "failed", "novel"])
 def test_an_item_done_that_is_not_completed(status: str) -> None:
-    response = parse(good().call("{}", index=1, call_id="call_2", item_id="fc_2", status=status).end())
-    assert verdict(response) == [("call_1", "released", None), ("call_2", "void", "incomplete")]
+    second = function_item("{}", call_id="call_2", id="fc_2")
+    for output in ([], [function_item(CALL), second], [function_item(CALL), second | {"status": status}]):
+        script = (
+            good().call("{}", index=1, call_id="call_2", item_id="fc_2", status=status).end(output=output)
+        )
+        assert verdict(parse(script)) == [("call_1", "released", None), ("call_2", "void", "incomplete")]
 
 
 def test_an_item_without_a_status_is_whole() -> None:

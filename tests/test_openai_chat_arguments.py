@@ -169,7 +169,7 @@ def test_released_at_the_finish_if_asked_and_else_at_the_end() -> None:
     assert [each.call_id for each in early.response.released] == ["call_1"]
     late = trigate.ResponseParser(PROTOCOL)
     late.feed(data)
-    assert late.response.released == ()
+    assert [each.state for each in late.response.calls] == ["done"]
     late.feed(DONE.encode())
     assert [each.call_id for each in late.response.released] == ["call_1"]
 

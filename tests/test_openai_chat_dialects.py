@@ -111,10 +111,10 @@ def test_a_content_list() -> None:
 
 
 def test_an_unknown_content_part_is_noted() -> None:
-    chunks = [delta(content=[{"type": "hologram"}]), text("x"), finish("stop"), DONE]
-    response = parse(*chunks)
+    chunks = [delta(content=[{"type": "hologram"}]), text("x"), finish("stop")]
+    response = parse(*chunks, DONE)
     assert (response.text, codes(response)) == ("x", ["unknown_type"])
-    assert parse(*chunks, strict=True).status == "failed"
+    assert parse(*chunks, DONE, strict=True).status == "failed"
 
 
 def test_a_refusal_is_text_of_its_own() -> None:

@@ -1,13 +1,12 @@
-"""Recorded chat completions, and described faults of real products: what the index and the cases say, at every cut.
+"""Recorded chat completions, and described faults of real products: the index and the cases are right.
 
 Rules
  - Where the index counts less as an end than trigate does, or more, DIFFERS says which rule decides.
- - A stream that is cut before the finish of its choices is truncated and releases nothing, wherever the cut is.
+ - A stream that is cut before the finish of its choices is truncated, and releases nothing.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 import trigate
-from openai_chat_streams import PROTOCOL, codes, run, wire
+from openai_chat_streams import PROTOCOL, codes, finish, run, text, wire
 from recorded import cases, corpus_entries, corpus_stream, needs_cases, needs_corpus
 from streams import Chunks, bytewise, every_two_cut, joined, of_size, seeded_cuts, typical_cuts
 
@@ -30,7 +29,7 @@ LONG = 128 * 1024
 OUTCOMES = {"completed": "completed", "error": "failed", "incomplete(max_tokens)": "incomplete"}
 #: (status, reason) where they are not what the index says.
 DIFFERS = {
-    # The server's failure comes in a line "error: {...}": no SSE field, but the only word that llama.cpp says.
+    # The server's failure comes in a line "error: {...}": no SSE field, but all that llama.cpp says.
     "gpustack_qwen3_think-text-truncated_0cc3.sse": ("failed", "error"),
     # [DONE] without any finish_reason: the sentinel ends the transport, and says nothing of the reply.
     "snowflake_claude-sonnet-4-6_text_c3a8.sse": ("truncated", None),
@@ -124,15 +123,15 @@ def test_options_that_change_nothing(entry: dict[str, Any]) -> None:
 @entry_of
 def test_items_carry_the_same_text_as_the_response(entry: dict[str, Any]) -> None:
     items, response = run([corpus_stream(entry["file"])])
-    for choice, text in enumerate(response.texts):
+    for choice, said in enumerate(response.texts):
         told = (item for item in items if isinstance(item, trigate.TextDelta) and item.index == choice)
-        assert "".join(item.text for item in told) == text
+        assert "".join(item.text for item in told) == said
     thought = (item.text for item in items if isinstance(item, trigate.ReasoningDelta))
     assert "".join(thought) == response.reasoning
     for each in response.calls:
         pieces = (item for item in items if isinstance(item, trigate.ArgumentsDelta))
-        told = (item.text for item in pieces if item.call.wire_key == each.wire_key)
-        assert "".join(told) == each.arguments
+        shown = (item.text for item in pieces if item.call.wire_key == each.wire_key)
+        assert "".join(shown) == each.arguments
 
 
 @needs_corpus
@@ -155,23 +154,30 @@ def test_the_assistants_message_repeats_what_came(entry: dict[str, Any]) -> None
 # -- prefixes ----------------------------------------------------------------------------------------
 
 
-def finished_at(data: bytes) -> int | None:
-    """Where every choice has finished: the end of that event, by a plain reading of the lines."""
+def finishes(data: bytes) -> list[int]:
+    """Where the first choice has finished, and where all of them have, by a plain reading of the lines.
+
+    An event is over at the CR of its blank line.
+    """
     seen: dict[int, bool] = {}
+    ends: list[int] = []
+    lines = data.splitlines(keepends=True)
     position = 0
-    for line in data.splitlines(keepends=True):
+    for line, after in zip(lines, [*lines[1:], b""], strict=True):
         position += len(line)
         payload = line.removeprefix(b"data:").strip()
         if not line.startswith(b"data:") or not payload.startswith(b"{"):
             continue
         for choice in json.loads(payload).get("choices") or ():
             seen[choice["index"]] = seen.get(choice["index"], False) or bool(choice.get("finish_reason"))
+        if any(seen.values()) and not ends:
+            ends.append(position + len(after.rstrip(b"\n") or after))
         if seen and all(seen.values()):
-            return position + len(data[position:].splitlines(keepends=True)[0])
-    return None
+            return [*ends, position + len(after.rstrip(b"\n") or after)]
+    return [ends[0] if ends else len(data), len(data)]
 
 
-def check_prefix(data: bytes, length: int, end: int) -> None:
+def check_prefix(data: bytes, length: int, first: int, end: int) -> None:
     response = trigate.parse(data[:length], PROTOCOL)
     if length < end:
         assert response.status == "truncated"
@@ -182,21 +188,37 @@ def check_prefix(data: bytes, length: int, end: int) -> None:
         assert response.released == ()
     else:
         assert response.released == trigate.parse(data, PROTOCOL).released
-    early = trigate.parse(data[:length], PROTOCOL, release_on="call")
-    assert length >= end or early.released == ()
+    if length < first:
+        assert trigate.parse(data[:length], PROTOCOL, release_on="call").released == ()
+
+
+def prefix_lengths(data: bytes, end: int) -> set[int]:
+    """Every one of a short stream; of a longer one, those around the finish and some before it."""
+    if len(data) <= SMALL:
+        return set(range(len(data)))
+    if len(data) <= LONG:
+        return {*range(max(0, end - 300), min(end + 300, len(data))), *range(0, end, max(1, end // 40))}
+    return {end - 400, end - 2, end - 1, end, min(end + 30, len(data))}
+
+
+def test_where_the_choices_finish() -> None:
+    ends = [finish(choice=0), finish(choice=1)]
+    data = wire(text("a"), text("b", 1), *ends)
+    places = [len(wire(text("a"), text("b", 1), ends[0])), len(data)]
+    assert finishes(data + b"data: [DONE]\n\n") == places
+    windows = data.replace(b"\n", b"\r\n")
+    assert finishes(windows) == [places[0] + 6 - 1, places[1] + 8 - 1]
+    assert finishes(wire(text("a"))) == [len(wire(text("a")))] * 2
 
 
 @needs_corpus
 @entry_of
 def test_no_prefix_releases_anything_before_the_finish(entry: dict[str, Any]) -> None:
     data = corpus_stream(entry["file"])
-    end = finished_at(data)
-    if end is None:
-        end = data.find(b"event: error") if b"event: error" in data else data.find(b"\nerror: ")
-        end = len(data) if end < 0 else end
-    lengths = range(len(data)) if len(data) <= SMALL else range(max(0, end - 1500), min(end + 300, len(data)))
-    for length in lengths if len(data) <= SMALL else (*lengths, *range(0, end, max(1, end // 40))):
-        check_prefix(data, length, end)
+    broken = [data.find(mark) for mark in (b"event: error", b"\nerror: ") if mark in data]
+    first, end = (*broken, *broken) if broken else finishes(data)
+    for length in prefix_lengths(data, end):
+        check_prefix(data, length, first, end)
 
 
 # -- cases -------------------------------------------------------------------------------------------
@@ -230,8 +252,8 @@ def check_case(response: trigate.Response, expect: dict[str, Any]) -> None:
     assert [each.call_id for each in response.calls] == [each["id"] for each in expect["calls"]]
     for each, wanted in zip(response.calls, expect["calls"], strict=True):
         check_call(each, wanted)
-    for index, text in expect.get("texts", {}).items():
-        assert response.texts[int(index)] == text
+    for index, said in expect.get("texts", {}).items():
+        assert response.texts[int(index)] == said
     if "usage" in expect:
         assert response.usage is not None
         assert response.usage.raw == expect["usage"]
@@ -312,9 +334,8 @@ def test_the_error_is_the_same_beside_an_empty_list_of_choices() -> None:
 def test_many_small_pieces_make_one_text() -> None:
     (case,) = (case for case in CASES if case["n"] == 62)
     scale = case["scale"]
-    head, first, *_, last = b"".join(chunks_of(case)).split(b"\n\n")[:3] + [b""]
-    assert base64.b64encode(last) == b""
-    shape = json.loads(first[6:])
+    head, shape_of_a_piece, *_ = b"".join(chunks_of(case)).split(b"\n\n")
+    shape = json.loads(shape_of_a_piece[6:])
     fragment = shape["choices"][0]["delta"]["tool_calls"][0]["function"]
     data = [head + b"\n\n"]
     for piece in (scale["argument_prefix"], *scale["unit"] * scale["times"], scale["argument_suffix"]):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import trigate
-from streams import PROTOCOL, Framing, Script, bytewise, joined, of_size
+from streams import PROTOCOL, Framing, Script, bytewise, function_item, joined, of_size
 
 DATA = Script().created().message("Größe ", "🌍").call('{"städte":["北京"]}', index=1).end().data()
 LARGE = Script().created().message(*["x" * 1000] * 200).end().data()
@@ -193,3 +193,16 @@ def test_items_come_as_soon_as_they_can() -> None:
     assert isinstance(next(items), trigate.TextDelta)
     first = DATA.index(b"\n\n", DATA.index(b"output_text.delta"))
     assert asked == first + 2
+
+
+def test_what_the_end_of_the_input_makes_known_comes_before_the_end() -> None:
+    """A call that was cut is told as such, and so is a last event that a lenient reader takes."""
+    script = Script().created().added(0, function_item("", status="in_progress")).delta(0, '{"a"')
+    for items in (list(trigate.iter_items(script.data(), PROTOCOL)), collect(later(bytewise(script.data())))):
+        *_, done, ended = items
+        assert isinstance(done, trigate.ToolCallDone)
+        assert (done.call.state, done.call.problem) == ("void", "incomplete")
+        assert isinstance(ended, trigate.ResponseEnded)
+    data = Script().created().call("{}").end(usage={"total_tokens": 1}).data().rstrip()
+    told = list(trigate.iter_items(data, PROTOCOL, lenient=["unterminated_last_event"]))
+    assert [type(item).__name__ for item in told[-2:]] == ["UsageUpdate", "ResponseEnded"]

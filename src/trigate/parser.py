@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from trigate._core import Leftover, ServerSentEvent
 from trigate.errors import TransportError, TrigateError
-from trigate.framing import BLANK, BodyGatherer, Frame, Framer, Framing, choose_framing, framing_at_end, make_framer
+from trigate.framing import (
+    BLANK,
+    BodyGatherer,
+    Frame,
+    Framer,
+    Framing,
+    choose_framing,
+    framing_at_end,
+    make_framer,
+)
 from trigate.items import Item
 from trigate.limits import Limits
 from trigate.protocols import interpreter
@@ -154,6 +163,10 @@ class ResponseParser:
         finally:
             self._lock.release()
 
+    def _rest(self) -> list[Item]:
+        """The items that finish() made, for those who read items and not the Response."""
+        return self._turn.take_items()
+
     def _finish(self) -> Response:
         turn = self._turn
         if self._framer is None:
@@ -232,7 +245,9 @@ class ResponseParser:
         return self._final if self._final is not None else self._turn.response()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a ResponseParser cannot be copied or pickled: two of them would share one stream's state")
+        raise TypeError(
+            "a ResponseParser cannot be copied or pickled: two of them would share one stream's state"
+        )
 
     def __repr__(self) -> str:
         return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"

@@ -41,7 +41,7 @@ def iter_items(source: Source, protocol: str = "auto", **options: Any) -> Iterat
     parser = ResponseParser(protocol, **options)
     for chunk in _chunks(source):
         yield from _before_end(parser.feed(chunk))
-    yield ResponseEnded(parser.finish())
+    yield from _end(parser)
 
 
 async def aiter_items(
@@ -57,7 +57,14 @@ async def aiter_items(
         for chunk in _chunks(source):
             for item in _before_end(parser.feed(chunk)):
                 yield item
-    yield ResponseEnded(parser.finish())
+    for item in _end(parser):
+        yield item
+
+
+def _end(parser: ResponseParser) -> list[Item]:
+    """What only the end of the input made known (calls that were cut, a last event taken leniently), and the end."""
+    final = parser.finish()
+    return [*_before_end(parser._rest()), ResponseEnded(final)]
 
 
 def _before_end(items: list[Item]) -> list[Item]:

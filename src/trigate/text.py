@@ -1,8 +1,8 @@
 """Text that arrives in pieces, in JSON that may cut a character in half.
 
 Rules
- - JSON writes a character beyond U+FFFF as two escapes, and a server may put them into two pieces: they are joined.
- - A half that stays alone is no character: in visible text it becomes U+FFFD, as it does everywhere else in Unicode.
+ - JSON writes a character beyond U+FFFF as two escapes. A server may put them into two pieces: they are joined.
+ - A half that stays alone is no character: in visible text it becomes U+FFFD.
 """
 
 from __future__ import annotations

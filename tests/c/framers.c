@@ -83,9 +83,11 @@ check_cuts(const record_setup *setup, const record *whole, const uint8_t *ptr, s
     record_free(&cut);
 }
 
+/* step 0: one cut, after the first byte. */
 static void
 check_refusals(record_setup setup, const record *whole, const uint8_t *ptr, size_t len, size_t step)
 {
+    const size_t first = len < 1 ? len : 1;
     record again = {0};
     size_t n;
 
@@ -94,7 +96,10 @@ check_refusals(record_setup setup, const record *whole, const uint8_t *ptr, size
         const tg_alloc alloc = heap_alloc(&memory);
 
         setup.alloc = &alloc;
-        record_stream_step(&again, &setup, ptr, len, step);
+        if (step == 0)
+            record_stream(&again, &setup, ptr, len, &first, 1);
+        else
+            record_stream_step(&again, &setup, ptr, len, step);
         CHECK(memory.blocks == 0 && memory.bytes == 0 && !memory.is_abused);
         CHECK(strstr(again.ptr, "BREACH") == NULL);
         if (memory.asked < n)
@@ -133,6 +138,7 @@ framer_check(const record_setup *setup, const uint8_t *ptr, size_t len, const ch
         check_same(&whole, &cut);
         check_refusals(*setup, &whole, ptr, len, step);
     }
+    check_refusals(*setup, &whole, ptr, len, 0);
     guard_close(&page);
     record_free(&whole);
     record_free(&cut);

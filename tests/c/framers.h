@@ -10,6 +10,10 @@
 
 #include "record.h"
 
+/* Longer than the first block of a buffer. */
+#define TEXT_50 "fifty bytes, no more and no less, of plain ASCII. "
+#define TEXT_300 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50
+
 typedef struct framer_row {
     const char *input;
     size_t limit; /* for the function that sets it */

@@ -50,6 +50,7 @@ test_elements(void)
         {"[\"\xe2\x80\xa8\"]", 0, "data=\"\\x22\\xe2\\x80\\xa8\\x22\"\nrest none"},
         {"[@@,'x']", 0, "data=\"@@\"\ndata=\"'x'\"\nrest none"},
         {"\xef\xbb\xbf []", 0, "rest none"},
+        {"[\"" TEXT_300 "\"]", 0, "data=\"\\x22" TEXT_300 "\\x22\"\nat=1,1,303"},
         {"\xef\xbb\xbf[1]", 0, "data=\"1\"\nat=4,4,5\nrest none"},
     };
     static const framer_row cut[] = {

@@ -161,6 +161,7 @@ test_messages(void)
     frame_join(&two, frame_make("\x01p\x00", 3, "\xff\x00\n", 3));
     TEST("event-stream: a payload is any bytes, and messages follow each other without a gap");
     check_and_free(&setup, two, "data=\"\"\ndata=\"\\xff\\x00\\x0a\"\nat=16,31,38\nrest none");
+    check_and_free(&setup, frame_make("", 0, TEXT_300, 300), "data=\"" TEXT_300 "\"\nat=0,12,316");
     TEST("event-stream: nothing at all is no rest");
     framer_check(&setup, (const uint8_t *)"", 0, "rest none line=\"\" has_data=0\nat=0");
     TEST("event-stream: the end inside a message leaves its raw bytes, and no data");

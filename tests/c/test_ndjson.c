@@ -45,6 +45,7 @@ test_records(void)
          "data=\"\\x22\\xe2\\x80\\xa8\\xe2\\x80\\xa9\\xc2\\x85\\x0b\\x0c\\x22\"\nat=0,0,13"},
         {"1\n\"\xe2\x80", 0, "data=\"1\"\nrest character line=\"\\x22\\xe2\\x80\" has_data=1"},
         {"not json\n", 0, "data=\"not json\""},
+        {TEXT_300 "\n", 0, "data=\"" TEXT_300 "\"\nat=0,0,301"},
     };
     static const framer_row bom[] = {
         {"\xef\xbb\xbf{}\n", 0, "data=\"{}\"\nat=3,3,6"},

@@ -31,7 +31,7 @@ class _Block:
 
     def call(self) -> Read:
         given = self.block.get("input")
-        text = self.pieces or (compact(given) if given else "")
+        text = self.pieces or (compact(given) if given and not self.open else "")
         return Read(
             call_id=self.block.get("id") or None,
             name=self.block.get("name") or "",
@@ -56,7 +56,8 @@ class _Reader:
     def event(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
         if kind == "error":
-            self.turn.end, self.over = "failed", True
+            self.turn.fail()
+            self.over = True
         elif kind == "message_start":
             self.started(event["message"])
         elif kind == "content_block_start":
@@ -104,16 +105,14 @@ class _Reader:
         if self.stop_reason == "tool_use":
             if not calls:
                 return "failed"
-            if any(block.open for block in calls):
-                self.turn.conflict = True
         self.turn.asked = self.stop_reason == "tool_use"
         return "completed" if self.stop_reason in GOOD else "incomplete" if self.stop_reason in SHORT else "failed"
 
     def settle(self, wire: Wire) -> Outcome:
         turn = self.turn
         if not self.over and (wire.broken or _is_error(wire.pending)):
-            turn.end = "failed"
-        turn.reason = self.stop_reason
+            turn.fail()
+        turn.reason = turn.reason or self.stop_reason
         turn.calls = [block.call() for block in self.blocks if block.is_call]
         turn.text = self.text
         if self.usage:
@@ -145,7 +144,8 @@ def read_wire(wire: Wire) -> Outcome:
         try:
             reader.event(loads(text))
         except Malformed:
-            reader.turn.end, reader.over = "failed", True
+            reader.turn.fail()
+            reader.over = True
     return reader.settle(wire)
 
 

@@ -32,10 +32,11 @@ class _Reader:
                 usage.get("inputTokens"),
                 usage.get("outputTokens"),
                 usage.get("totalTokens"),
-                usage.get("cacheReadInputTokens", usage.get("cacheReadInputTokenCount")),
+                usage.get("cacheReadInputTokens"),
             )
-        elif turn.end and name in ("contentBlockStart", "contentBlockDelta", "contentBlockStop"):
-            return
+        elif turn.end and name.startswith("contentBlock"):
+            late = {**(payload.get("start") or {}), **(payload.get("delta") or {})}
+            turn.conflict = turn.conflict or "toolUse" in late
         elif name == "contentBlockStart":
             self.start(payload["contentBlockIndex"], (payload.get("start") or {}).get("toolUse"))
         elif name == "contentBlockDelta":
@@ -90,13 +91,13 @@ def read_wire(wire: Wire) -> Outcome:
     for name, text in wire.events:
         if name.startswith("!"):
             if not reader.turn.end:
-                reader.turn.end = "failed"
+                reader.turn.fail()
             break
         try:
             reader.event(name, loads(text))
         except Malformed:
-            reader.turn.end = "failed"
+            reader.turn.fail()
             break
     if wire.broken and not reader.turn.end:
-        reader.turn.end = "failed"
+        reader.turn.fail()
     return reader.turn.outcome()

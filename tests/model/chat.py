@@ -26,6 +26,8 @@ class _Choice:
         self.finish: str | None = None
         self.text = ""
         self.late = False
+        self.orphans = False
+        self.stand_ins: list[Read] = []
 
     @property
     def end(self) -> str | None:
@@ -44,6 +46,7 @@ class _Choice:
             pieces.append({"index": -1, "function": delta["function_call"], "type": "old"})
         if self.finish is not None and (text or any(_says_something(piece) for piece in pieces)):
             self.late = True
+            return
         self.text += text
         for piece in pieces:
             self.piece(piece)
@@ -62,21 +65,25 @@ class _Choice:
         index = piece.get("index")
         call = self.find(call_id or None, name, index)
         if call is None:
-            self.late = self.late or bool(given) or bool(call_id)
+            self.orphans = self.orphans or bool(given)
             return
         if index is not None:
             self.newest[index] = call
         call.custom = call.custom or custom
         repeats = bool(call_id) and call.call_id == call_id and name == call.name
         call.call_id = call.call_id or call_id or None
+        whole = call.arguments and not call.custom and argument_problem(call.arguments) is None
         if name and name != call.name:
             call.name += name
+            self.late = self.late or bool(whole)
         text = given if isinstance(given, str) else "" if given is None else compact(given)
-        whole = call.arguments and not call.custom and argument_problem(call.arguments) is None
-        if repeats and whole and text == call.arguments:
+        if repeats and text == call.arguments and argument_problem(text) != "incomplete":
             return
-        if call.arguments == "{}" and text.lstrip().startswith("{"):
+        if any(call is other for other in self.stand_ins) and text.startswith("{"):
             call.arguments = ""
+        self.stand_ins = [other for other in self.stand_ins if other is not call or not text]
+        if text == "{}" and not call.arguments:
+            self.stand_ins.append(call)
         call.arguments += text
 
     def find(self, call_id: str | None, name: str | None, index: int | None) -> Read | None:
@@ -85,11 +92,14 @@ class _Choice:
                 return call
         here = self.newest.get(index) if index is not None else None
         if here is None and index is None and not name and not call_id and self.calls:
+            return self.calls[-1]
+        if here is None and index is None and not name and self.calls and not self.calls[-1].call_id:
             here = self.calls[-1]
         if call_id and here is not None and here.call_id is None and name in (None, here.name):
             return here
         if call_id or (here is None and name):
-            made = Read(call_id=call_id, place=(self.index, len(self.calls)))
+            place = (self.index, len(self.calls) if index is None else index, len(self.calls))
+            made = Read(call_id=call_id, place=place, group=self.index)
             self.calls.append(made)
             return made
         return here
@@ -150,12 +160,14 @@ def read(data: bytes) -> Outcome:
     else:
         failed = failed or wire.broken or _pending_error(wire.pending.data if wire.pending else "")
     ordered = [choices[index] for index in sorted(choices)]
-    turn.end = "failed" if failed else _end(ordered)
+    turn.end = _end(ordered)
     turn.reason = next((choice.finish for choice in ordered), None)
+    if failed:
+        turn.fail()
     turn.calls = [call for choice in ordered for call in choice.calls]
     turn.text = ordered[0].text if ordered else ""
     for choice in ordered:
-        turn.conflict = turn.conflict or choice.late
+        turn.conflict = turn.conflict or choice.late or (choice.orphans and turn.end == "completed")
         for call in choice.calls:
             call.closed = choice.finish is not None
     return turn.outcome()

@@ -67,7 +67,13 @@ class _Reader:
         usage = delta.get("usage") or {}
         tokens = usage.get("tokens") or {}
         if usage:
-            turn.usage = Usage(tokens.get("input_tokens"), tokens.get("output_tokens"))
+            turn.usage = Usage(
+                tokens.get("input_tokens"),
+                tokens.get("output_tokens"),
+                None,
+                usage.get("cached_tokens"),
+                tokens.get("reasoning_tokens"),
+            )
 
 
 def read(data: bytes) -> Outcome:
@@ -81,9 +87,10 @@ def read(data: bytes) -> Outcome:
         try:
             event = loads(text)
         except Malformed:
-            reader.turn.end, reader.over = "failed", True
+            reader.turn.fail()
+            reader.over = True
             break
         reader.event(event.get("type") or name, event)
     if wire.broken and not reader.over:
-        reader.turn.end = "failed"
+        reader.turn.fail()
     return reader.turn.outcome()

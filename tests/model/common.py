@@ -128,12 +128,16 @@ def argument_problem(text: str) -> str | None:
 
 @dataclass
 class Read:
-    """One call as far as the wire told it. problem: why it may not run; released: that it may."""
+    """One call as far as the wire told it. problem: why it may not run; released: that it may.
+
+    place: where it stands among the others. group: its choice or candidate; ids are unique within one.
+    """
 
     call_id: str | None = None
     name: str = ""
     arguments: str = ""
     place: tuple[int, ...] = ()
+    group: int = 0
     custom: bool = False
     closed: bool = False
     problem: str | None = None
@@ -150,18 +154,23 @@ class Usage(NamedTuple):
 
 @dataclass
 class Outcome:
-    """The verdict. reason: the wire's word for its end; of a failed turn only if the end itself had one."""
+    """The verdict. reason: the wire's word for its end; None as well where an error or a broken wire ended it."""
 
     status: str
     reason: str | None
     calls: list[Read]
     text: str
     usage: Usage | None
+    by_error: bool
 
 
 @dataclass
 class Turn:
-    """What a reader gathers. `end` is the status that the wire's own end gave, None before one."""
+    """What a reader gathers. `end` is the status that the wire's own end gave, None before one.
+
+    by_error: an error event or a broken wire ended it. ids_needed: a call without an id cannot be answered.
+    asked: the end is one that asks for calls to be run.
+    """
 
     end: str | None = None
     reason: str | None = None
@@ -171,28 +180,33 @@ class Turn:
     conflict: bool = False
     ids_needed: bool = True
     asked: bool = True
+    by_error: bool = False
+
+    def fail(self) -> None:
+        """An error event came, or the wire is broken."""
+        self.end, self.by_error, self.reason = "failed", True, None
 
     def outcome(self) -> Outcome:
         """The verdict: calls judged one by one, then against each other, then by how the turn ended."""
         self.calls.sort(key=lambda call: call.place)
-        seen: dict[tuple[str, tuple[int, ...]], Read] = {}
+        seen: dict[tuple[str, int], Read] = {}
         for call in self.calls:
             call.problem = call.problem or self._problem(call)
             if call.call_id is None:
                 continue
-            first = seen.setdefault((call.call_id, call.place[:-1]), call)
+            first = seen.setdefault((call.call_id, call.group), call)
             if first is not call:
                 if (first.name, first.arguments) == (call.name, call.arguments):
                     call.problem = "repeated"
                 else:
                     self.conflict = True
         status = self.end or "truncated"
-        if self.conflict and status != "failed":
+        if self.conflict:
             status = "conflict"
         for call in self.calls:
             call.released = status == "completed" and self.asked and call.problem is None
-        reason = None if status == "truncated" else self.reason
-        return Outcome(status, reason, self.calls, self.text, self.usage)
+        reason = None if self.end is None or self.by_error else self.reason
+        return Outcome(status, reason, self.calls, self.text, self.usage, self.by_error)
 
     def _problem(self, call: Read) -> str | None:
         found = None if call.custom else argument_problem(call.arguments)
@@ -257,7 +271,16 @@ def sse(data: bytes) -> Wire:
     if key == "data":
         pieces = [*(pieces or []), value.removeprefix(" ")]
     pending = None if pieces is None else Event(name, "\n".join(pieces))
+    broken = broken or (not events and pending is None and _is_json(text))
     return Wire(events, None if broken else pending, broken)
+
+
+def _is_json(text: str) -> bool:
+    """Whether this is the body of a plain answer: an error, most likely, and no stream."""
+    try:
+        return isinstance(loads(text), dict)
+    except Malformed:
+        return False
 
 
 def ndjson(data: bytes) -> Wire:

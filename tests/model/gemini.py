@@ -69,8 +69,8 @@ class _Partial:
             value = next((entry[kind] for kind in kinds if kind in entry), None)
             _put(self.value, _path(path), value, join=path == self.open_path)
             self.open_path = path if entry.get("willContinue") else None
-        self.call.arguments = compact(self.value)
         if not body.get("willContinue"):
+            self.call.arguments = compact(self.value)
             self.call.closed = self.open_path is None
 
 
@@ -93,10 +93,11 @@ class _Candidate:
         if self.partial and not self.partial.call.closed and (streamed or not body) and not body.get("name"):
             self.partial.take(body)
             return
-        call = Read(body.get("id") or None, body.get("name") or "", place=(self.index, len(self.calls)))
+        call = Read(body.get("id") or None, body.get("name") or "", place=(self.index, len(self.calls)), group=self.index)
         if not body or (not call.name and streamed):
             self.conflict = self.conflict or bool(body)
             return
+        self.conflict = self.conflict or bool(self.partial and not self.partial.call.closed)
         self.calls.append(call)
         args = body.get("args")
         if streamed:
@@ -172,12 +173,12 @@ def _settle(
     ordered = [candidates[index] for index in sorted(candidates)]
     ends = [candidate.end for candidate in ordered]
     if failed:
-        turn.end = "failed"
+        turn.fail()
     elif blocked:
         turn.end = "incomplete"
     elif ends and None not in ends and wire.closed:
         turn.end = next((end for end in ("failed", "incomplete") if end in ends), "completed")
-    if ordered and not blocked:
+    if ordered and not blocked and not failed:
         turn.reason = ordered[0].finish
     turn.calls = [call for candidate in ordered for call in candidate.calls]
     turn.text = ordered[0].text if ordered else ""

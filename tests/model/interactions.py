@@ -38,15 +38,19 @@ class _Reader:
 
     def event(self, kind: str, event: dict[str, Any]) -> None:
         if kind == "error":
-            self.turn.end, self.over = "failed", True
+            self.turn.fail()
+            self.over = True
         elif kind == "step.start":
             self.start(event["index"], event["step"])
         elif kind == "step.delta":
             self.delta(event["index"], event["delta"])
         elif kind == "step.stop":
-            self.steps.pop(event["index"], None)
-            if event["index"] in self.calls:
-                self.calls[event["index"]].closed = True
+            step = self.steps.pop(event["index"], None)
+            call = self.calls.get(event["index"])
+            if step and call:
+                call.closed = True
+                given = step.get("arguments")
+                call.arguments = call.arguments or ("" if given is None else compact(given))
         elif kind == "interaction.status_update":
             self.status = event["status"]
         elif kind == "interaction.completed":
@@ -61,7 +65,6 @@ class _Reader:
         self.steps[index] = step
         if step.get("type") == "function_call":
             call = Read(step.get("id") or None, step.get("name") or "", place=(index,))
-            call.arguments = compact(step["arguments"]) if step.get("arguments") else ""
             self.calls[index] = call
             self.pieces[index] = ""
         for part in step.get("content") or []:
@@ -90,14 +93,12 @@ class _Reader:
     def settle(self, *, broken: bool) -> Outcome:
         turn = self.turn
         if not turn.end and broken and not self.over:
-            turn.end = "failed"
+            turn.fail()
         if not turn.end and self.status not in (None, *GOING_ON):
             turn.end = ENDS.get(self.status or "", "failed")
         if turn.end == "completed" and self.status == "requires_action":
             if not self.calls:
                 turn.end = "failed"
-            elif not all(call.closed for call in self.calls.values()):
-                turn.conflict = True
         turn.asked = self.status == "requires_action"
         turn.reason = None if self.status in GOING_ON else self.status
         turn.calls = list(self.calls.values())
@@ -116,7 +117,7 @@ def read(data: bytes) -> Outcome:
         try:
             event = loads(text)
         except Malformed:
-            reader.turn.end = "failed"
+            reader.turn.fail()
             break
         kind = event.get("event_type") or name
         event_id = event.get("event_id")

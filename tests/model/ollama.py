@@ -68,12 +68,12 @@ def read(data: bytes) -> Outcome:
         try:
             record = loads(text)
         except Malformed:
-            turn.end = "failed"
+            turn.fail()
             break
         if record.get("error"):
-            turn.end = "failed"
+            turn.fail()
         else:
             _record(turn, record, told)
     if not turn.end and (wire.broken or (wire.pending and _error(wire.pending.data))):
-        turn.end = "failed"
+        turn.fail()
     return turn.outcome()

@@ -47,6 +47,11 @@ class _Item:
         self.done = False
         self.bad = False
 
+    @property
+    def open(self) -> bool:
+        """Whether a piece of its arguments may still come."""
+        return not self.done and not self.copies
+
     def identify(self, item: dict[str, Any]) -> bool:
         """Takes id and name; False if they are not what they were."""
         name = BUILTIN[item["type"]][0] if item["type"] in BUILTIN else item.get("name")
@@ -85,7 +90,7 @@ class _Reader:
             return True
         if number in self.taken:
             return event["type"] == "error" or ENDS.get(event["type"], "completed") != "completed"
-        if self.taken and number != max(self.taken) + 1 and any(not item.done for item in self.items.values()):
+        if self.taken and number != max(self.taken) + 1 and any(item.open for item in self.items.values()):
             self.turn.conflict = True
         self.taken.add(number)
         return True
@@ -94,9 +99,11 @@ class _Reader:
         kind = event["type"]
         index = event.get("output_index", -1)
         if kind == "error":
-            self.turn.end = "failed"
+            self.turn.fail()
         elif kind in ENDS or kind == "response.done":
             self.ended(kind, event["response"])
+            if self.turn.end == "failed":
+                self.turn.fail()
         elif kind == "response.output_text.delta":
             key = (index, event.get("content_index", 0))
             self.texts[key] = self.texts.get(key, "") + event["delta"]
@@ -131,7 +138,8 @@ class _Reader:
         if not _is_call(data):
             return
         item = self.items.setdefault(index, _Item(index))
-        self.turn.conflict = self.turn.conflict or not item.identify(data)
+        same = item.identify(data)
+        self.turn.conflict = self.turn.conflict or not same
         item.copies.append(_payload(data))
         by_program = (data.get("caller") or {}).get("type") == "program"
         good = ("completed", None, "in_progress") if by_program else ("completed", None)
@@ -163,7 +171,8 @@ class _Reader:
             turn.conflict = True
         for item, final in zip((self.items[index] for index in sorted(self.items)), listed, strict=False):
             item.copies.append(_payload(final))
-            turn.conflict = turn.conflict or not item.identify(final)
+            same = item.identify(final)
+            turn.conflict = turn.conflict or not same
 
     def settle(self) -> Outcome:
         turn = self.turn
@@ -191,15 +200,15 @@ def read(data: bytes) -> Outcome:
         try:
             event = loads(text)
         except Malformed:
-            reader.turn.end = "failed"
+            reader.turn.fail()
             break
         event.setdefault("type", name)
         if reader.sequence(event):
             reader.event(event)
     if wire.broken and not reader.turn.end:
-        reader.turn.end = "failed"
+        reader.turn.fail()
     if not reader.turn.end and wire.pending and _is_error(wire.pending.data):
-        reader.turn.end = "failed"
+        reader.turn.fail()
     return reader.settle()
 
 

@@ -140,22 +140,20 @@ class AnthropicMessages:
         self._turn.end("failed", str(error.code), error=error, offset=error.offset)
 
     def _check_name(self, kind: str, event: Frame) -> None:
-        """The name is no authority. But where names were right so far, a wrong one shows that bytes were lost."""
+        """The name is no authority. But one that no event has, where they were right before, was cut."""
         turn = self._turn
-        is_named = event.event == kind
+        name = event.event
         if self._is_named is None:
-            self._is_named = is_named
-        if is_named:
-            return
-        if event.event == "message":
+            self._is_named = name == kind
+        if name == "message":
             turn.anomaly("event_name_missing", event.start, "an event without a name", once=True)
-        else:
-            detail = f"{event.event!r} holds {kind!r}"
-            turn.anomaly("event_name_differs", event.start, detail, once=True)
-        if self._is_named:
-            for block in self._blocks.all:
-                if block.call is not None and block.takes_arguments:
-                    turn.void_call(block.call, "incomplete", event.start, "an event's name was cut inside it")
+        elif name != kind:
+            turn.anomaly("event_name_differs", event.start, f"{name!r} holds {kind!r}", once=True)
+            if self._is_named and name not in _HANDLERS and name not in PROFILE.noise:
+                for block in self._blocks.all:
+                    if block.call is not None and block.takes_arguments:
+                        detail = "an event's name was cut inside it, and perhaps more"
+                        turn.void_call(block.call, "incomplete", event.start, detail)
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)

@@ -14,6 +14,7 @@ from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.protocols.bedrock_converse_wire import failure_of
 from trigate.protocols.profile import Profile
 from trigate.protocols.registry import PROTOCOLS, Interpreter
 from trigate.protocols.wire import error_info
@@ -50,7 +51,11 @@ class Auto:
         self._held: list[Frame] = []
 
     def event(self, event: Frame) -> None:
-        if self._chosen is None and event.data_bytes.strip() and not self._turn.is_ended:
+        if self._chosen is None and event.event.startswith(("exception:", "error:")):
+            # The framing itself says that it failed: that needs no protocol.
+            error = failure_of(event)
+            self._turn.end("failed", str(error.code), error=error, offset=event.start)
+        elif self._chosen is None and event.data_bytes.strip() and not self._turn.is_ended:
             self._choose(event)
         if self._chosen is None:
             return

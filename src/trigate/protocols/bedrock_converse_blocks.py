@@ -2,8 +2,8 @@
 
 Rules
  - The index routes. Text, reasoning and citations have no start of their own; tools, results and images have.
- - A block goes back to the provider as it came. Signatures and redacted reasoning are never touched, and the input
-   of a tool is its own text, digit by digit.
+ - A block goes back to the provider as it came. Signatures and redacted reasoning are never touched, and the
+   input of a tool is its own text, digit by digit.
  - What is not whole does not go back: open blocks (but for text), and calls that nothing may answer.
 """
 
@@ -188,7 +188,9 @@ def is_object(text: str) -> bool:
 
 def _object(members: dict[str, bytes]) -> bytes:
     """The object of these members: their values stay as they are, so no number is converted."""
-    return b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in members.items()) + b"}"
+    return (
+        b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in members.items()) + b"}"
+    )
 
 
 def _array(values: list[bytes]) -> bytes:

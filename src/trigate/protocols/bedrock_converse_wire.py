@@ -1,7 +1,8 @@
 """The JSON of ConverseStream events, as far as it matters here: shapes for decoding, usage, and errors.
 
-Source: docs/protocols/bedrock-converse.md. Members that are not named here are ignored, the padding `p` among them.
+Source: docs/protocols/bedrock-converse.md. Members not named here are ignored, among them the padding `p`.
 """
+# ruff: noqa: N815 - members are spelled as the wire spells them
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from trigate.framing import Frame
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
+    "AnyObject",
     "BlockDelta",
     "BlockEvent",
     "BlockStart",
@@ -36,6 +38,10 @@ class BlockEvent(msgspec.Struct):
     contentBlockIndex: int
 
 
+class AnyObject(msgspec.Struct):
+    """To see that it is an object at all."""
+
+
 class BlockStart(BlockEvent):
     start: msgspec.Raw = msgspec.Raw()
 
@@ -51,28 +57,28 @@ class BlockDelta(BlockEvent):
 
 
 class Delta(msgspec.Struct):
-    """One of them is given. None: none of them, so that what it is is not known."""
+    """One of the members is given; where none is, what came is not known."""
 
-    text: str | None = None
     toolUse: msgspec.Raw = msgspec.Raw()
+    text: str | None = None
     reasoningContent: msgspec.Raw = msgspec.Raw()
     citation: msgspec.Raw = msgspec.Raw()
     toolResult: list[msgspec.Raw] | None = None
     image: msgspec.Raw = msgspec.Raw()
 
     @property
-    def kind(self) -> str | None:
-        """The member that is given. Arguments first: they must not be overlooked."""
-        for name in ("toolUse", "reasoningContent", "citation", "image"):
-            if is_given(getattr(self, name)):
-                return name
-        if self.toolResult is not None:
-            return "toolResult"
-        return "text" if self.text is not None else None
+    def kinds(self) -> list[str]:
+        """The members that are given."""
+        found = [
+            name
+            for name in ("toolUse", "reasoningContent", "citation", "image")
+            if is_given(getattr(self, name))
+        ]
+        return found + [name for name in ("text", "toolResult") if getattr(self, name) is not None]
 
 
 class ToolInput(msgspec.Struct):
-    input: str | msgspec.UnsetType | None = msgspec.UNSET
+    input: msgspec.Raw = msgspec.Raw()
 
 
 class Reasoning(msgspec.Struct):
@@ -100,6 +106,7 @@ class MessageStop(msgspec.Struct):
 
 class Metadata(msgspec.Struct):
     usage: Any = None
+    trace: Any = None
 
 
 def is_given(raw: msgspec.Raw) -> bool:

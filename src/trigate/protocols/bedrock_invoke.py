@@ -24,6 +24,7 @@ from trigate.errors import DecodeError, StructureError
 from trigate.framing import Frame, Framing
 from trigate.protocols.anthropic_messages import AnthropicMessages
 from trigate.protocols.anthropic_wire import Head
+from trigate.protocols.bedrock_converse import BedrockConverse
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, members_of
 from trigate.response import ErrorInfo, Response
@@ -49,7 +50,6 @@ PROFILE = Profile(
 #: Members that Bedrock itself adds to the model's events begin like this.
 ADDED = "amazon-bedrock-"
 #: Nova's models speak the events of bedrock-converse, each as the one member of an object.
-NOVA = "bedrock-converse"
 NOVA_EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
@@ -132,7 +132,7 @@ class BedrockInvoke:
         self._take_added(members)
         for name, data in members.items():
             if name in NOVA_EVENTS:
-                self._hand_on(_nova(), InnerEvent(name, data, event.start))
+                self._hand_on(BedrockConverse, InnerEvent(name, data, event.start))
             elif not name.startswith(ADDED):
                 self._take_unknown(name, data, event)
 
@@ -216,15 +216,7 @@ def _fields(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"message": data.decode("utf-8", "replace")}
 
 
-def _nova() -> type[Interpreter]:
-    from trigate.protocols.registry import PROTOCOLS  # which imports this file
-
-    return PROTOCOLS[NOVA]
-
-
 def _reader_of(response: Response) -> type[Interpreter]:
     """Whose shapes these blocks have: every Messages block names its type, none of the others does."""
-    from trigate.protocols.registry import PROTOCOLS  # which imports this file
-
     is_messages = all("type" in json.loads(raw) for raw in response.echo)
-    return PROTOCOLS[AnthropicMessages.name if is_messages else NOVA]
+    return AnthropicMessages if is_messages else BedrockConverse

@@ -17,7 +17,7 @@ __all__ = ["to_message", "tool_result_message"]
 
 
 def to_message(response: Response) -> dict[str, Any]:
-    """The assistant's message: plan, content and citations as they came, and the calls that may be answered."""
+    """The assistant's message: plan, content and citations, and the calls that may be answered."""
     told: dict[str, Any] = json.loads(response.echo[0]) if response.echo else {}
     message: dict[str, Any] = {"role": "assistant"}
     calls = response.released if response.status == "completed" else ()
@@ -34,12 +34,12 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
 
 
 def _as_it_came(call: ReleasedCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": call.arguments.strip() and call.arguments or "{}"}
+    function = {"name": call.name, "arguments": call.arguments if call.arguments.strip() else "{}"}
     return {"id": call.call_id, "type": "function", "function": function}
 
 
 def _content(content: Any) -> str | list[Any]:
-    """Text and lists of parts as they are; an object as a document, which answers can cite; other JSON as text."""
+    """Text and lists of parts as they are, an object as a document (it can be cited), the rest as JSON."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         raise TypeError("content must be text or JSON values, not bytes: decode it first")
     if isinstance(content, str) or (content and isinstance(content, list) and all(map(_is_part, content))):

@@ -1,12 +1,12 @@
 """Cohere's chat, version 2: docs/protocols/cohere-chat.md.
 
 Rules
- - `type` inside the JSON is the authority, the event's name a check. The index routes a call's pieces, and content
-   and calls count apart; results go back by the call's id.
- - tool-call-end closes the arguments and proves no more: nobody says whether a limit closes the last call, too.
-   Calls may run when message-end says TOOL_CALL, and not before, whatever the release policy.
- - No copy of the arguments is ever repeated, so no event is skipped: one that cannot be read fails the response, and
-   a piece that belongs to no open call is a contradiction.
+ - `type` inside the JSON is the authority, the event's name a check. The index routes a call's pieces, and
+   content and calls count apart; results go back by the call's id.
+ - tool-call-end closes the arguments and proves no more: nobody says whether a limit closes the last call,
+   too. Calls may run when message-end says TOOL_CALL, and not before, whatever the release policy.
+ - No copy of the arguments is ever repeated, so no event is skipped: one that cannot be read fails the
+   response, and a piece that belongs to no open call is a contradiction.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import msgspec
-
 from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.protocols import cohere_answers
-from trigate.protocols.cohere_chat_wire import Event, Head, Start, citation_of, usage_of
+from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citation_of, usage_of
+from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, error_info, fields_of
 from trigate.response import ErrorInfo
@@ -185,33 +184,34 @@ class CohereChat:
         message = decode(data, Event, event)
         index = _index_of(message, "tool-call-start", event)
         told = message.call
+        piece, is_text = told.piece(data, event)
+        if not is_text and "".join(piece.split()) == "{}":
+            piece = ""  # a stand-in: the pieces follow, or there are none
         old = self._calls.get(index)
-        if old is not None and self._is_refused(old, told.id, told.name, told.piece, event):
+        if old is not None and self._is_refused(old, told, piece, event):
             return
         if old is None and index != max(self._calls, default=-1) + 1:
-            turn.anomaly(
-                "index_gap", event.start, f"call {index} follows {max(self._calls, default=None)}"
-            )
+            turn.anomaly("index_gap", event.start, f"call {index} follows {max(self._calls, default=None)}")
         call = turn.open_call((index,), index=index, kind="function", offset=event.start)
         if turn.is_ended:
             return
         self._calls[index] = call
         turn.identify(call, told.id, told.name, event.start)
         turn.announce(call)
-        if told.piece:
-            turn.add_arguments(call, told.piece, event.start)
+        if piece:
+            add_piece(turn, call, piece, is_text, event.start)
         if told.type not in (None, "function"):
             turn.unknown(f"type of tool call {told.type!r}", event.start)
             turn.void_call(call, "unknown_type", event.start, f"call {index} is a {told.type!r}")
 
-    def _is_refused(self, old: ToolCall, call_id: str | None, name: str | None, piece: Any, event: Frame) -> bool:
+    def _is_refused(self, old: ToolCall, told: Call, piece: str, event: Frame) -> bool:
         """Whether a second start at one index opens no call of its own."""
         turn = self._turn
         detail = f"index {old.index} is used again"
         if old.state != "streaming":
             turn.anomaly("index_reused", event.start, detail)
             return False
-        if (old.call_id, old.name, old.arguments) == (call_id, name, piece or ""):
+        if (old.call_id, old.name, old.arguments) == (told.id, told.name, piece):
             turn.anomaly("repeated_event", event.start, f"call {old.index} began twice")
         else:
             # What follows could belong to either.
@@ -223,23 +223,24 @@ class CohereChat:
         message = decode(data, Event, event)
         index = _index_of(message, "tool-call-delta", event)
         told = message.call
-        if told.piece is msgspec.UNSET:
+        if not told.has_arguments:
             raise _missing("tool-call-delta", "arguments", event)
+        piece, is_text = told.piece(data, event)
         call = self._calls.get(index)
         if call is None:
             turn.anomaly("delta_without_start", event.start, f"call {index}", once=True)
-            if told.piece:
+            if piece:
                 detail = f"arguments for call {index}, which never began"
                 turn.conflict("orphan_arguments", event.start, detail)
             return
         turn.identify(call, told.id, told.name, event.start)
-        if not told.piece:
+        if not piece:
             return
         if call.state != "streaming" and call.problem not in _STILL_OPEN:
             detail = f"arguments of call {index} go on after their end"
             turn.conflict("delta_after_done", event.start, detail, call)
         else:
-            turn.add_arguments(call, told.piece, event.start)
+            add_piece(turn, call, piece, is_text, event.start)
 
     def _call_end(self, data: bytes, event: Frame) -> None:
         turn = self._turn
@@ -278,13 +279,13 @@ class CohereChat:
             status = "failed"
             said = f"the message ended as {word!r}, but has no call, in the event at byte {event.start}"
             error = ErrorInfo("structure", "structure", "missing_call", said, event.start)
-        if status == "completed":
+        if word in PROFILE.asks_to_run and error is None:
             self._refuse_open_calls(event)
         self._close_message()
         turn.end(status, word, error=error, offset=event.start, runs=word in PROFILE.asks_to_run)
 
     def _refuse_open_calls(self, event: Frame) -> None:
-        """A message that ended well closed its calls before. If one is open, events are missing: who knows which?"""
+        """A message that asks for calls to be run closed them before. If one is open, events are missing."""
         for call in self._turn.calls:
             if call.state == "streaming":
                 detail = f"call {call.index} has no tool-call-end"
@@ -304,7 +305,10 @@ class CohereChat:
     def _close_message(self) -> None:
         """What the assistant's message needs beside the calls."""
         parts = [{"type": kind, kind: part.text} for (_, kind), part in self._content.items() if part.text]
-        members = {"content": json.dumps(parts).encode(), "citations": b"[" + b", ".join(self._citations) + b"]"}
+        members = {
+            "content": json.dumps(parts).encode(),
+            "citations": b"[" + b", ".join(self._citations) + b"]",
+        }
         if self._plan is not None:
             members["tool_plan"] = json.dumps(self._plan.text).encode()
         told = b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from trigate.errors import StructureError
 from trigate.framing import Frame
 from trigate.protocols.wire import decode
 from trigate.response import Usage
@@ -36,7 +37,7 @@ class Content(msgspec.Struct):
 
 class Function(msgspec.Struct):
     name: str | None = None
-    arguments: str | msgspec.UnsetType | None = msgspec.UNSET
+    arguments: Any = msgspec.UNSET
 
 
 class Call(msgspec.Struct):
@@ -49,9 +50,17 @@ class Call(msgspec.Struct):
         return self.function.name if self.function is not None else None
 
     @property
-    def piece(self) -> str | msgspec.UnsetType | None:
-        """The argument text that it brings; UNSET where the member is missing."""
-        return self.function.arguments if self.function is not None else msgspec.UNSET
+    def has_arguments(self) -> bool:
+        return self.function is not None and self.function.arguments is not msgspec.UNSET
+
+    def piece(self, data: bytes, event: Frame) -> tuple[str, bool]:
+        """The argument text that it brings, and whether it came as a string: an object is its JSON text."""
+        value = self.function.arguments if self.function is not None else None
+        if value is None or value is msgspec.UNSET or isinstance(value, str):
+            return value or "", True
+        return _descend(
+            data, ("delta", "message", "tool_calls", "function", "arguments"), event
+        ).decode(), False
 
 
 class Message(msgspec.Struct):
@@ -90,21 +99,31 @@ class Event(msgspec.Struct):
 
 
 class Nested(msgspec.Struct):
-    """The way to a citation: the same shape at each of three levels."""
+    """The way to an object inside: the same shape at each level."""
 
     delta: msgspec.Raw = msgspec.Raw()
     message: msgspec.Raw = msgspec.Raw()
     citations: msgspec.Raw = msgspec.Raw()
+    tool_calls: msgspec.Raw = msgspec.Raw()
+    function: msgspec.Raw = msgspec.Raw()
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+def _descend(data: bytes, members: tuple[str, ...], event: Frame) -> bytes:
+    """The object at the end of these members, as it came. StructureError if it is none."""
+    part = msgspec.Raw(data)
+    for member in members:
+        part = getattr(decode(part, Nested, event), member)
+    decode(part, Nested, event)
+    return bytes(part)
 
 
 def citation_of(data: bytes, event: Frame) -> bytes:
-    """The citation of a citation-start, as it came; b"" if there is none."""
-    part = msgspec.Raw(data)
-    for member in ("delta", "message", "citations"):
-        part = getattr(decode(part, Nested, event), member)
-        if bytes(part)[:1] != b"{":
-            return b""
-    return bytes(part)
+    """The citation of a citation-start, as it came; b"" for another shape, on which nothing depends."""
+    try:
+        return _descend(data, ("delta", "message", "citations"), event)
+    except StructureError:
+        return b""
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:

@@ -1,11 +1,11 @@
 """Ollama's own chat stream, and that of its older generate: docs/protocols/ollama-chat.md.
 
 Rules
- - A call stands whole in one record, so its record closes it. Whether it may run is said by the last record alone:
-   one that says `done`, and why.
+ - A call stands whole in one record, so its record closes it. Whether it may run is said by the last record
+   alone: one that says `done`, and why.
  - The arguments are the bytes of the wire's own object; no number in them is converted.
- - A call may stand in a record of its own and again in the last one: it counts once. By its id, else by index,
-   name and arguments; what cannot be told apart is not run twice.
+ - A call may stand in a record of its own and again in the last one: it counts once. By its id, else by
+   index, name and arguments; what cannot be told apart is not run twice.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from trigate._core import Leftover
-from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
-from trigate.response import ErrorInfo, Response, Usage
+from trigate.response import ErrorInfo, Usage
 from trigate.turn import TextPart, Turn
 
 __all__ = ["OllamaChat"]

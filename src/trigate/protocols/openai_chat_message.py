@@ -124,7 +124,9 @@ class Echo:
 
 def to_message(response: Response) -> dict[str, Any]:
     """The assistant's message, to stand in the next request's `messages` before the results."""
-    told = json.loads(response.echo[0]) if response.echo else {"choice": 0, "members": {}, "calls": {}}
+    told: dict[str, Any] = {"choice": 0, "members": {}, "calls": {}}
+    if response.echo:
+        told = json.loads(response.echo[0])
     choice: int = told["choice"]
     text = response.texts[choice] if choice < len(response.texts) else ""
     message: dict[str, Any] = {"role": "assistant", "content": text, **told["members"]}

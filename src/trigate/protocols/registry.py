@@ -8,6 +8,7 @@ from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.protocols.anthropic_messages import AnthropicMessages
+from trigate.protocols.bedrock_converse import BedrockConverse
 from trigate.protocols.bedrock_invoke import BedrockInvoke
 from trigate.protocols.cohere_chat import CohereChat
 from trigate.protocols.gemini import Gemini
@@ -63,6 +64,7 @@ PROTOCOLS: dict[str, type[Interpreter]] = {
     OpenAIResponses.name: OpenAIResponses,
     AnthropicMessages.name: AnthropicMessages,
     BedrockInvoke.name: BedrockInvoke,
+    BedrockConverse.name: BedrockConverse,
     CohereChat.name: CohereChat,
     OpenAIChat.name: OpenAIChat,
     GeminiInteractions.name: GeminiInteractions,

@@ -97,7 +97,7 @@ _BY_NAME = {item.name: item for item in CLIENT_ITEMS.values() if item.name is no
 
 
 def builtin_arguments(item_type: str, raw: bytes, event: Frame) -> str:
-    """The arguments of a builtin call as one JSON object: its one payload member, or all of several, as they came."""
+    """The arguments of a builtin call as one JSON object: its payload, as it came."""
     known = CLIENT_ITEMS.get(item_type)
     if known is None:
         return raw.decode()

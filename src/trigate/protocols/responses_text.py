@@ -66,7 +66,7 @@ class ResponsesText:
             self._compare_part(message.part, message, event)
 
     def item(self, index: int, raw: bytes, event: Frame) -> None:
-        """A whole message or reasoning item. Where a server numbers its parts in another way, only the whole lane is compared."""
+        """A whole item. Where a server numbers its parts in another way, only the whole lane is compared."""
         whole = decode(raw, Content, event)
         parts: dict[str, list[tuple[int, str]]] = {}
         for group in (whole.content, whole.summary):
@@ -86,7 +86,7 @@ class ResponsesText:
         return [(position, part) for position, part in self._parts.get((index, lane), {}).items() if part]
 
     def _agrees(self, index: int, lane: str, texts: dict[int, str]) -> bool:
-        """Whether each part that came has its equal at the same place; parts that did not come can then be filled."""
+        """Whether each part that came has its equal at the same place: then the others can be filled."""
         return all(
             position in texts and part.is_equal(texts[position]) for position, part in self._seen(index, lane)
         )

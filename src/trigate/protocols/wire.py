@@ -88,7 +88,7 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
 
 
 def _offset(data: bytes, at: int, event: Frame) -> int | None:
-    """Where byte `at` of the event's stripped data stands in the stream: the event itself, if its data came in lines."""
+    """Where byte `at` of the event's stripped data stands; the event itself, if its data came in lines."""
     whole = event.data_bytes
     at += len(whole) - len(whole.lstrip())
     if event.data_start is None or b"\n" in whole[:at]:

@@ -1,0 +1,81 @@
+"""The cut matrix as cells, and what trigate makes of each: shared by the measurement, the page and its test.
+
+The bytes are those of tests/matrix_streams.py, nothing of them is written here. A control is a response without a
+fault: a peer that does not run its call cannot be judged on the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import trigate
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+if str(ROOT / "tests") not in sys.path:
+    sys.path.append(str(ROOT / "tests"))
+
+import matrix_streams  # noqa: E402 (it is no package: the path comes first)
+
+__all__ = ["CONTROL", "Cell", "cells", "controls", "outcome", "refusals"]
+
+CONTROL = "the whole response"
+_NAME = re.compile(rb'"name"\s*:\s*"([A-Za-z_]\w*)"')
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One protocol, one fault, and the bytes."""
+
+    protocol: str
+    row: str
+    body: bytes
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.body).hexdigest()[:16]
+
+    @property
+    def names(self) -> list[str]:
+        """The tools that the bytes name."""
+        return sorted({name.decode() for name in _NAME.findall(self.body)})
+
+
+def cells() -> list[Cell]:
+    """Every cell of the matrix that exists, protocol by protocol."""
+    return [Cell(*cell) for cell in matrix_streams.matrix()]
+
+
+def controls() -> list[Cell]:
+    return [Cell(protocol, CONTROL, body) for protocol, body in matrix_streams.CONTROLS.items()]
+
+
+def refusals() -> dict[tuple[str, str], str]:
+    """Why a row does not exist in a protocol."""
+    return dict(matrix_streams.NOT_APPLICABLE)
+
+
+def outcome(cell: Cell) -> dict[str, Any]:
+    """What trigate says: the status, what may run, what may not and why."""
+    response = trigate.parse(cell.body, cell.protocol)
+    return {
+        "status": response.status,
+        "reason": response.reason,
+        "error": response.error.code if response.error is not None else None,
+        "released": [released(call) for call in response.released],
+        "held": [
+            {"name": call.name, "arguments": call.arguments, "state": call.state, "problem": call.problem}
+            for call in response.calls
+            if not isinstance(call, trigate.ReleasedCall)
+        ],
+    }
+
+
+def released(call: trigate.ReleasedCall) -> dict[str, Any]:
+    arguments = call.arguments if call.kind == "custom" else json.loads(call.arguments or "{}")
+    return {"name": call.name, "arguments": arguments}
