@@ -336,7 +336,7 @@ def test_too_many_calls() -> None:
 
 
 def test_a_response_past_its_limit() -> None:
-    """Text, arguments and whole items count, at least as their UTF-8 bytes: n is good, n - 1 names the limit."""
+    """Text, arguments and items count, at least as their UTF-8 bytes: n is good, n - 1 names the limit."""
     script = Script().created().message("北京", "x" * 50).end()
     kept = 56 + len(json.dumps(script.output[0], ensure_ascii=False, separators=(",", ":")).encode())
 

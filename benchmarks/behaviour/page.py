@@ -168,6 +168,21 @@ def broken() -> str:
     return table(("peer", "protocol", "the connection breaks inside the arguments"), rows)
 
 
+# -- what trigate chose ----------------------------------------------------------------------------
+
+
+def choices() -> str:
+    """Every table under "Choices" in the pages of the protocols, in one."""
+    rows = []
+    for page in sorted((ROOT / "docs" / "protocols").glob("*.md")):
+        _, _, section = page.read_text(encoding="utf-8").partition("\n### Choices\n")
+        lines = [line for line in section.partition("\n#")[0].splitlines() if line.startswith("| ")]
+        for line in lines[1:]:
+            question, choice = (cell.strip() for cell in line.strip("|").split("|")[:2])
+            rows.append((f"[{page.stem}](protocols/{page.name})", question, choice))
+    return table(("protocol", "question", "choice"), rows)
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -179,11 +194,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "peers": peers,
     "broken": broken,
+    "choices": choices,
 }
 
 
 def place(name: str) -> re.Pattern[str]:
-    begin, end = f"<!-- {name}: written by make behaviour -->\n", f"\n<!-- end of {name} -->"
+    begin, end = f"<!-- {name}: made -->\n", f"\n<!-- end of {name} -->"
     return re.compile(f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", re.DOTALL)
 
 

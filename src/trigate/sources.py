@@ -62,7 +62,7 @@ async def aiter_items(
 
 
 def _end(parser: ResponseParser) -> list[Item]:
-    """What only the end of the input made known (calls that were cut, a last event taken leniently), and the end."""
+    """What only the end of the input made known (cut calls, a last event taken leniently), and the end."""
     final = parser.finish()
     return [*_before_end(parser._rest()), ResponseEnded(final)]
 

@@ -1,7 +1,7 @@
 """Text that arrives in pieces, in JSON that may cut a character in half.
 
 Rules
- - JSON writes a character beyond U+FFFF as two escapes. A server may put them into two pieces: they are joined.
+ - JSON writes a character beyond U+FFFF as two escapes. Two pieces may hold them: they are joined.
  - A half that stays alone is no character: in visible text it becomes U+FFFD.
 """
 

@@ -100,4 +100,6 @@ def read_wire(wire: Wire) -> Outcome:
             break
     if wire.broken and not reader.turn.end:
         reader.turn.fail()
+    elif not wire.closed and not reader.turn.by_error:
+        reader.turn.end = None
     return reader.turn.outcome()

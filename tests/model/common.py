@@ -272,7 +272,7 @@ def sse(data: bytes) -> Wire:
         pieces = [*(pieces or []), value.removeprefix(" ")]
     pending = None if pieces is None else Event(name, "\n".join(pieces))
     broken = broken or (not events and pending is None and _is_json(text))
-    return Wire(events, None if broken else pending, broken)
+    return Wire(events, None if broken else pending, broken, not lines[-1] and pieces is None and not name)
 
 
 def _is_json(text: str) -> bool:
@@ -354,4 +354,4 @@ def eventstream(data: bytes) -> Wire:
         else:
             events.append(Event("!" + headers.get(":exception-type", headers.get(":error-code", "")), payload))
         place += total
-    return Wire(events)
+    return Wire(events, closed=place == len(data))

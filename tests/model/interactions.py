@@ -125,6 +125,8 @@ def read(data: bytes) -> Outcome:
             continue
         taken.add(event_id)
         reader.event(kind, event)
+    if not wire.closed and not reader.over and not reader.turn.end:
+        reader.status = None
     return reader.settle(broken=wire.broken or _pending_error(wire.pending.data if wire.pending else ""))
 
 

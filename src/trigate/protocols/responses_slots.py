@@ -1,8 +1,8 @@
 """The output items of a Responses turn by their place: which item does an event belong to?
 
 Rules
- - output_index routes; item_id is a check, because gateways rewrite it. A late fragment of an item whose index
-   was given to another one still finds its own item by its id.
+ - output_index routes; item_id is a check, because gateways rewrite it. A late fragment of an item whose
+   index was given to another one still finds its own item by its id.
  - An item that the client has to act on has its call from the first moment on which that is known.
 """
 
@@ -115,7 +115,7 @@ class Slots:
         assert slot.call is not None
         known = CLIENT_ITEMS.get(item.type)
         call_id = item.id if known is not None and known.answers_by_id else item.call_id
-        # A built-in tool's own name says how it is answered; what an item calls itself is among its arguments.
+        # A built-in tool's own name says how it is answered; what an item calls itself is in its arguments.
         name = (
             (known.name if known is not None else None) or item.name or (item.type if known is None else None)
         )

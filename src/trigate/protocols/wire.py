@@ -75,7 +75,7 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
         raise DecodeError(
             f"the data of the event at byte {event.start} is not JSON from its byte {at} on",
             code="invalid_json",
-            offset=_offset(data, at, event),
+            offset=_offset(at, event),
         )
     try:
         return _build(data.decode(), shape)
@@ -87,7 +87,7 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
         raise _wrong_shape(why, event) from None
 
 
-def _offset(data: bytes, at: int, event: Frame) -> int | None:
+def _offset(at: int, event: Frame) -> int | None:
     """Where byte `at` of the event's stripped data stands; the event itself, if its data came in lines."""
     whole = event.data_bytes
     at += len(whole) - len(whole.lstrip())
