@@ -5,6 +5,7 @@ TRIGATE_SANITIZE=1 builds it with AddressSanitizer and UndefinedBehaviorSanitize
 
 import os
 import sys
+from glob import glob
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -26,7 +27,7 @@ setup(
                 "trigate._core",
                 ["ext/binding/_core.pyx", "ext/core/tg.c"],
                 include_dirs=["ext/core"],
-                depends=["ext/binding/tg.pxd"],
+                depends=["ext/binding/tg.pxd", "ext/binding/frames.pxi", *glob("ext/core/*.[ch]")],
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import trigate
 from model import READERS, Outcome, Read
 from model.frames import join
 from model.generate import turns
 from recorded import cases, corpus_entries, corpus_stream, needs_cases, needs_corpus
-
-import trigate
 
 #: The names of protocols as the corpus's index and the cases have them.
 RECORDED = {"ollama-chat": "ollama", "cohere-chat": "cohere-v2"}
@@ -105,9 +105,7 @@ def _recorded() -> list[tuple[str, str]]:
 
 
 def _described() -> list[tuple[str, dict[str, Any]]]:
-    return [
-        (protocol, case) for protocol in PROTOCOLS for case in cases(DESCRIBED.get(protocol, protocol))
-    ]
+    return [(protocol, case) for protocol in PROTOCOLS for case in cases(DESCRIBED.get(protocol, protocol))]
 
 
 @needs_corpus

@@ -1,6 +1,6 @@
-"""Recorded and described streams of Ollama, Cohere and Bedrock Converse: what their index and cases say, at every cut.
+"""Recorded and described streams of Ollama, Cohere and Bedrock Converse: what their index and cases say.
 
-Of these the index and the design nowhere differ.
+At every cut. Of these streams the index and the design nowhere differ.
 """
 
 from __future__ import annotations

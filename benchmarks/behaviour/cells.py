@@ -1,7 +1,7 @@
 """The cut matrix as cells, and what trigate makes of each: shared by the measurement, the page and its test.
 
-The bytes are those of tests/matrix_streams.py, nothing of them is written here. A control is a response without a
-fault: a peer that does not run its call cannot be judged on the rest.
+The bytes are those of tests/matrix_streams.py, nothing of them is written here. A control is a response
+without a fault: a peer that does not run its call cannot be judged on the rest.
 """
 
 from __future__ import annotations

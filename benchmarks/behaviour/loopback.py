@@ -1,8 +1,9 @@
 """A model API on the loopback interface: it answers every first request with one stream of bytes.
 
 Rules
- - The bytes go out as they are, one HTTP chunk each kilobyte, and the body then ends cleanly: that is what a proxy or
-   a server that gives up does, and a client's HTTP layer notices nothing. `broken` drops the connection instead.
+ - The bytes go out as they are, one HTTP chunk each kilobyte, and the body then ends cleanly: that is what
+   a proxy or a server that gives up does, and a client's HTTP layer notices nothing. `broken` drops the
+   connection instead.
  - The second request of a conversation gets 400: that it was made is all that is of interest.
  - Nothing here leaves the machine.
 """

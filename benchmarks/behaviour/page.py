@@ -1,9 +1,10 @@
 """Writes the generated tables of docs/completion.md, each between its markers.
 
 Rules
- - profiles and the matrix of trigate come from the code of today; the peers' tables from benchmarks/results/behaviour.json.
- - `page.py` writes, `page.py --check` only says whether the page is up to date (else 1). tests/test_completion_page.py
-   asks the same, table by table. No peer is needed for any of it.
+ - profiles and the matrix of trigate come from the code of today; the peers' tables from
+   benchmarks/results/behaviour.json.
+ - `page.py` writes, `page.py --check` only says whether the page is up to date (else 1).
+   tests/test_completion_page.py asks the same, table by table. No peer is needed for any of it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def profiles() -> str:
         profile = reader.profile
         facts = (profile.closes_arguments, profile.completes_call, profile.asks_to_run, profile.terminal)
         rows.append((f"`{name}`", *(words(fact) for fact in facts)))
-    return table(("protocol", "closes the arguments", "completes the call", "asks to run", "where it is over"), rows)
+    return table(
+        ("protocol", "closes the arguments", "completes the call", "asks to run", "where it is over"), rows
+    )
 
 
 def ends() -> str:
@@ -213,7 +216,8 @@ def written(name: str) -> str:
 def write_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for name, make in TABLES.items():
-        text = place(name).sub(lambda _, made=make(): made, text)  # type: ignore[misc]
+        made = make().replace("\\", "\\\\")  # in a replacement a backslash is special
+        text = place(name).sub(made, text)
     PAGE.write_text(text, encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The google-genai SDK: generate_content_stream, chunk by chunk; interactions.create for Interactions."""
+"""The google-genai SDK: generate_content_stream, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from google.genai import types
 from seen import Call, Cell, Seen, serve
 
 HOW = {
-    "gemini": "`client.models.generate_content_stream()`; every function call of every chunk runs, for the SDK's automatic "
-    "function calling runs each as its chunk comes"
+    "gemini": "`client.models.generate_content_stream()`; every function call of every chunk runs: "
+    "the SDK's automatic function calling runs each as its chunk comes"
 }
 
 

@@ -24,7 +24,13 @@ HOW = {
 
 
 def model(cell: Cell) -> BaseChatModel:
-    shared: dict[str, Any] = {"model": "m", "api_key": "none", "base_url": cell.url, "max_retries": 0, "timeout": 10}
+    shared: dict[str, Any] = {
+        "model": "m",
+        "api_key": "none",
+        "base_url": cell.url,
+        "max_retries": 0,
+        "timeout": 10,
+    }
     if cell.protocol == "gemini":
         return ChatGoogleGenerativeAI(**shared)
     if cell.protocol == "anthropic-messages":

@@ -1,4 +1,4 @@
-"""litellm: completion(stream=True) put together by stream_chunk_builder; responses(stream=True) for Responses."""
+"""litellm: completion(stream=True) put together by stream_chunk_builder, and responses(stream=True)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HOW = (
     "`message.tool_calls` runs if `json.loads` reads it, as in litellm's guide"
 )
 HOW = {
-    "openai-responses": "`litellm.responses(stream=True)`; a call of the `response` in `response.completed` runs if its "
-    "`status` is `completed` or absent and `json.loads` reads it",
+    "openai-responses": "`litellm.responses(stream=True)`; a call of the `response` in `response.completed` "
+    "runs if its `status` is `completed` or absent and `json.loads` reads it",
     "openai-chat": _HOW.format("openai"),
     "anthropic-messages": _HOW.format("anthropic"),
     "gemini": _HOW.format("gemini"),

@@ -8,10 +8,10 @@ from openai import OpenAI
 from seen import Call, Cell, Seen, fate_of_text, serve
 
 HOW = {
-    "openai-responses": "`client.responses.stream()`, read to its end, then `get_final_response()`; a call of "
-    "`response.output` runs if its `status` is `completed` or absent (the rule of the SDK's own tool runner) and "
-    "`json.loads` reads it",
-    "openai-chat": "`client.chat.completions.stream()`, read to its end, then `get_final_completion()`; a call of "
+    "openai-responses": "`client.responses.stream()`, read to its end, then `get_final_response()`; a call "
+    "of `response.output` runs if it and the response are `completed`, as in the SDK's own tool runner, "
+    "and `json.loads` reads it",
+    "openai-chat": "`client.chat.completions.stream()`, then `get_final_completion()`; a call of "
     "`message.tool_calls` runs if `json.loads` reads it, as in OpenAI's guide",
 }
 

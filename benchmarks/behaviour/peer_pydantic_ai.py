@@ -15,7 +15,7 @@ from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from seen import Call, Cell, Seen, serve
 
-_HOW = "`Agent({}, tools=...).run_stream_events()`; a call runs if the agent ran the tool, and with what it ran it"
+_HOW = "`Agent({}, tools=...).run_stream_events()`, a real agent; a call runs if the agent ran the tool"
 HOW = {
     "openai-responses": _HOW.format("OpenAIResponsesModel"),
     "openai-chat": _HOW.format("OpenAIChatModel"),

@@ -1,11 +1,13 @@
 """Measures what the libraries in use do with the bytes of the cut matrix, and writes it down.
 
-`run.py` makes an environment for each requirements file, asks every peer, writes benchmarks/results/behaviour.json and
-the tables of docs/completion.md. `--peer NAME` asks one and keeps what the file says of the others.
+`run.py` makes an environment for each requirements file, asks every peer, writes
+benchmarks/results/behaviour.json and the tables of docs/completion.md. `--peer NAME` asks one and keeps
+what the file says of the others.
 
 Rules
  - Every peer is a process of its own, started again after a cell that it does not answer in time.
- - No peer is asked anything that it does not offer: `HOW` in its file says for which protocols it has an entry point.
+ - No peer is asked anything that it does not offer: `HOW` in its file says for which protocols it has an
+   entry point.
  - Network: the package index while the environments are made, the loopback interface afterwards.
 """
 
@@ -24,10 +26,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import trigate
 from cells import ROOT, Cell, cells, controls, outcome
 from page import RESULTS, write_page
 from verdict import verdict
+
+import trigate
 
 HERE = Path(__file__).resolve().parent
 #: In the order of the page: the peer, and the environment that it lives in.
@@ -55,7 +58,16 @@ def environment(name: str) -> Path:
         print(f"making {home.name} (some minutes)", file=sys.stderr)
         if not python.exists():
             venv.create(home, with_pip=True)
-        command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", str(HERE / REQUIREMENTS[name])]
+        command = [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "-r",
+            str(HERE / REQUIREMENTS[name]),
+        ]
         subprocess.run(command, check=True)
         stamp.write_text(wanted, encoding="utf-8")
     return python
@@ -79,7 +91,9 @@ class Peer:
         )
         told = self._line(SECONDS * 4)
         if told is None:
-            raise SystemExit(f"{self.name} does not start: run benchmarks/behaviour/peer_{self.name}.py to see why")
+            raise SystemExit(
+                f"{self.name} does not start: run benchmarks/behaviour/peer_{self.name}.py to see why"
+            )
         return told
 
     def _line(self, seconds: float) -> dict[str, Any] | None:
@@ -136,8 +150,12 @@ def measure(name: str, asked: Iterable[Cell], ours: dict[str, dict[str, Any]]) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What the libraries in use do with the bytes of the cut matrix.")
-    parser.add_argument("--peer", choices=PEERS, action="append", help="ask this one; the others stay as they are")
+    parser = argparse.ArgumentParser(
+        description="What the libraries in use do with the bytes of the cut matrix."
+    )
+    parser.add_argument(
+        "--peer", choices=PEERS, action="append", help="ask this one; the others stay as they are"
+    )
     parser.add_argument("--page", action="store_true", help="ask nobody: write the page from the results")
     options = parser.parse_args()
     if not options.page:

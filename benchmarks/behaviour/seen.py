@@ -1,10 +1,12 @@
 """What a user of a peer has in hand after one stream, and the loop that each peer_*.py runs.
 
 Rules
- - A peer is one process. It reads cells from standard input and writes what was seen to standard output, a JSON line each.
- - `fate` of a call: "runs" if the library's own helper, or the loop in the provider's guide where there is none,
-   would run it; "marked" if the library itself says that the call is not to be run; "unreadable" if the call is handed
-   over, but its arguments are no JSON, so that the caller's json.loads is the first to notice.
+ - A peer is one process. It reads cells from standard input and writes what was seen to standard output, a
+   JSON line each.
+ - `fate` of a call: "runs" if the library's own helper, or the loop in the provider's guide where there is
+   none, would run it; "marked" if the library itself says that the call is not to be run; "unreadable" if
+   the call is handed over, but its arguments are no JSON, so that the caller's json.loads is the first to
+   notice.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ Fate: TypeAlias = Literal["runs", "marked", "unreadable"]
 
 @dataclass(frozen=True)
 class Call:
-    """One call as handed over. arguments: as given, a text or a value. why: the mark, in the library's words."""
+    """One call as handed over. arguments: as given, a text or a value. why: what marks it."""
 
     call_id: str | None
     name: str | None

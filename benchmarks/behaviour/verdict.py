@@ -2,8 +2,9 @@
 
 Rules
  - What would run counts before everything else, also before an error that comes after it.
- - A call that would run is compared with what trigate releases for the same bytes, by name and value. Equal: `agrees`.
-   Else `runs`; and `invents` if its arguments are no JSON value that trigate found whole on the wire for any call.
+ - A call that would run is compared with what trigate releases for the same bytes, by name and value.
+   Equal: `agrees`. Else `runs`; and `invents` if its arguments are no JSON value that trigate found whole
+   on the wire for any call.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["VERDICTS", "Verdict", "text_of", "verdict"]
 
-Verdict: TypeAlias = Literal["agrees", "runs", "invents", "marked", "unreadable", "error", "no call", "no answer"]
+Verdict: TypeAlias = Literal[
+    "agrees", "runs", "invents", "marked", "unreadable", "error", "no call", "no answer"
+]
 #: Each with the words of the page.
 VERDICTS: dict[Verdict, str] = {
     "agrees": "runs what trigate releases too",
@@ -42,15 +45,27 @@ def verdict(seen: dict[str, Any], ours: dict[str, Any]) -> Verdict:
     if running:
         told = [(call["name"], value_of(call["arguments"])) for call in running]
         allowed = [(call["name"], call["arguments"]) for call in ours["released"]]
-        if all(call in allowed for call in told):
+        if is_within(told, allowed):
             return "agrees"
-        whole = [arguments for _, arguments in allowed] + [whole_value(call["arguments"]) for call in ours["held"]]
+        whole = [arguments for _, arguments in allowed] + [
+            whole_value(call["arguments"]) for call in ours["held"]
+        ]
         return "runs" if all(arguments in whole for _, arguments in told) else "invents"
     if seen["error"] is not None:
         return "no answer" if seen["error"] == "timeout" else "error"
     if not seen["calls"]:
         return "no call"
     return "marked" if any(call["fate"] == "marked" for call in seen["calls"]) else "unreadable"
+
+
+def is_within(told: list[Any], allowed: list[Any]) -> bool:
+    """Whether each is one of the allowed, and none is there more often."""
+    left = list(allowed)
+    for call in told:
+        if call not in left:
+            return False
+        left.remove(call)
+    return True
 
 
 def whole_value(arguments: str) -> Any:

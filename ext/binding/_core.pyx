@@ -18,12 +18,13 @@ from libc.string cimport memcmp
 
 from tg cimport *
 
-import json as _json
 from datetime import datetime as _datetime, timedelta as _timedelta, timezone as _timezone
 from types import MappingProxyType as _MappingProxy
 from uuid import UUID as _UUID
 
+from trigate.data_json import load_json as _load_json
 from trigate.errors import DecodeError, LimitError
+from trigate.leftover import Leftover
 from trigate.limits import Limits
 
 
@@ -78,265 +79,7 @@ cdef class _Guard:
             self.busy = False
 
 
-@cython.internal
-cdef class _Frame:
-    """What the outputs of all framings share: data, and where it stood in the stream."""
-
-    cdef readonly object start
-    cdef readonly object data_start
-    cdef readonly object end
-    cdef bytes _bytes
-    cdef str _str
-
-    def __init__(self):
-        raise TypeError("this is a base class: make a ServerSentEvent, a Record or an EventStreamMessage")
-
-    cdef void _place(self, tg_event *event):
-        self.start = event.start_off
-        self.data_start = event.data_off
-        self.end = event.end_off
-
-    @property
-    def data(self):
-        # Two threads may both decode it: either text is right.
-        if self._str is None:
-            self._str = self._bytes.decode("utf-8", "replace")
-        return self._str
-
-    @property
-    def data_bytes(self):
-        """The data as UTF-8: what came in, ill-formed sequences replaced."""
-        return self._bytes
-
-    def json(self):
-        """The data as JSON; DecodeError (code invalid_json) if it is none.
-
-        Its offset is that of the byte in the stream, as far as the data is one line of well-formed UTF-8; for an
-        event made by hand, that of the byte in the data.
-        """
-        try:
-            return _json.loads(self._bytes.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise DecodeError(
-                f"the data of this {self.event!r} event is not UTF-8: {error}", code="invalid_utf8",
-                offset=(self.data_start or 0) + error.start,
-            ) from None
-        except _json.JSONDecodeError as error:
-            raise DecodeError(
-                f"the data of this {self.event!r} event is not JSON: {error}", code="invalid_json",
-                offset=(self.data_start or 0) + len(error.doc[:error.pos].encode("utf-8")),
-            ) from None
-
-
-@cython.final
-cdef class ServerSentEvent(_Frame):
-    """One dispatched event (WHATWG HTML 9.2.6). Immutable.
-
-    event: the type, "message" where the stream named none. data: the text, lines joined with LF.
-    id: the last event ID at dispatch, "" if none. retry: the reconnection time set in this block (ms) or None.
-    start, end: byte range of its block in the stream, from the first byte of its first line to just past the
-    byte that dispatched it; data_start: first byte of its first data value. None for an event made by hand.
-    """
-
-    __match_args__ = ("event", "data", "id", "retry")
-
-    cdef readonly str event
-    cdef readonly str id
-    cdef readonly object retry
-
-    def __init__(self, str event not None="message", str data not None="", str id not None="", retry=None):
-        if retry is not None and not isinstance(retry, int):
-            raise TypeError(f"retry must be an int or None, not {type(retry).__name__}")
-        self.event = event or _EVENT_DEFAULT
-        self.id = id
-        self.retry = retry
-        self._str = data
-        self._bytes = data.encode("utf-8")
-
-    def __eq__(self, other):
-        if not isinstance(other, ServerSentEvent):
-            return NotImplemented
-        cdef ServerSentEvent that = other
-        return (self._bytes == that._bytes and self.event == that.event and self.id == that.id
-                and self.retry == that.retry)
-
-    def __hash__(self):
-        return hash((self.event, self._bytes, self.id, self.retry))
-
-    def __repr__(self):
-        cdef str text = f"ServerSentEvent(event={self.event!r}, data={self.data!r}"
-        if self.id:
-            text += f", id={self.id!r}"
-        if self.retry is not None:
-            text += f", retry={self.retry}"
-        return text + ")"
-
-    def __reduce__(self):
-        return (ServerSentEvent, (self.event, self.data, self.id, self.retry))
-
-
-@cython.final
-cdef class Record(_Frame):
-    """One record of newline-delimited JSON, or one element of a JSON array. Immutable.
-
-    data: its text. event: "message", for the framing names no types. start, end: byte range in the stream, up to
-    just past the LF or the element; data_start: its first byte, as start is. None for a record made by hand.
-    """
-
-    __match_args__ = ("data",)
-
-    def __init__(self, str data not None=""):
-        self._str = data
-        self._bytes = data.encode("utf-8")
-
-    @property
-    def event(self):
-        return _EVENT_DEFAULT
-
-    def __eq__(self, other):
-        if not isinstance(other, Record):
-            return NotImplemented
-        return self._bytes == (<Record> other)._bytes
-
-    def __hash__(self):
-        return hash((Record, self._bytes))
-
-    def __repr__(self):
-        return f"Record({self.data!r})"
-
-    def __reduce__(self):
-        return (Record, (self.data,))
-
-
-@cython.final
-cdef class EventStreamMessage(_Frame):
-    """One message of application/vnd.amazon.eventstream whose checksums and headers are right. Immutable.
-
-    headers: read-only mapping of names to bool, int, bytes, str, datetime (UTC) or UUID; a time outside
-    datetime's years stays an int of milliseconds since 1970. payload, data_bytes: the bytes; data: the same as
-    text, ill-formed UTF-8 replaced. event: the :event-type of a normal message ("message" without one);
-    "exception:" and the :exception-type, or "error:" and the :error-code, of the two other kinds.
-    start, end: byte range of the message in the stream; data_start: first byte of the payload. None for a
-    message made by hand.
-    """
-
-    __match_args__ = ("headers", "payload")
-
-    cdef readonly object headers
-    cdef readonly str event
-
-    def __init__(self, headers=(), bytes payload not None=b""):
-        self._fill(dict(headers), payload)
-
-    cdef int _fill(self, dict headers, bytes payload) except -1:
-        cdef str kind = _word(headers, ":message-type")
-        self.headers = _MappingProxy(headers)
-        self._bytes = payload
-        if kind == "exception":
-            self.event = f"exception:{_word(headers, ':exception-type')}"
-        elif kind == "error":
-            self.event = f"error:{_word(headers, ':error-code')}"
-        else:
-            self.event = _word(headers, ":event-type") or _EVENT_DEFAULT
-        return 0
-
-    @property
-    def payload(self):
-        return self._bytes
-
-    def __eq__(self, other):
-        if not isinstance(other, EventStreamMessage):
-            return NotImplemented
-        cdef EventStreamMessage that = other
-        return self._bytes == that._bytes and self.headers == that.headers
-
-    def __hash__(self):
-        return hash((frozenset(self.headers.items()), self._bytes))
-
-    def __repr__(self):
-        return f"EventStreamMessage({dict(self.headers)!r}, {self._bytes!r})"
-
-    def __reduce__(self):
-        return (EventStreamMessage, (dict(self.headers), self._bytes))
-
-
-cdef str _word(dict headers, str name):
-    """A header that is to be a string; "" if it is missing or something else."""
-    cdef object value = headers.get(name)
-    return value if isinstance(value, str) else ""
-
-
-cdef object _header_value(tg_header *header):
-    if header.type == TG_HEADER_STRING:
-        return _text(header.value)
-    if header.type == TG_HEADER_TRUE or header.type == TG_HEADER_FALSE:
-        return header.type == TG_HEADER_TRUE
-    if header.type == TG_HEADER_BYTES:
-        return _copy(header.value)
-    if header.type == TG_HEADER_UUID:
-        return _UUID(bytes=_copy(header.value))
-    if header.type == TG_HEADER_TIMESTAMP:
-        try:
-            return _UNIX_EPOCH + _timedelta(milliseconds=header.number)
-        except OverflowError:
-            pass
-    return header.number
-
-
-cdef dict _headers(tg_span block):
-    cdef dict headers = {}
-    cdef tg_header header
-    while tg_header_next(&block, &header):
-        headers[_text(header.name)] = _header_value(&header)
-    return headers
-
-
-@cython.final
-cdef class Leftover:
-    """What the end of input left unfinished. It never becomes an event: the standard discards it.
-
-    where: None, "character" (inside a UTF-8 sequence), "line" (the last line has no end) or "event" (whole
-    data, event or id lines without the blank line; of an event-stream, inside a message; of a JSON array, before
-    its closing bracket). bytes: the raw bytes of the unended line, element or message. data: the data that the
-    event would have had, or None without a data field (or in a message, which is checked as a whole alone).
-    event: its type. start: offset of the unfinished block's first byte.
-    """
-
-    __match_args__ = ("where", "bytes", "data")
-
-    cdef readonly object where
-    cdef readonly object bytes
-    cdef readonly object data
-    cdef readonly str event
-    cdef readonly object start
-
-    def __init__(self, where=None, bytes=b"", data=None, str event not None="message", start=0):
-        self.where = where
-        self.bytes = bytes
-        self.data = data
-        self.event = event
-        self.start = start
-
-    def __eq__(self, other):
-        if not isinstance(other, Leftover):
-            return NotImplemented
-        return self._members() == (<Leftover> other)._members()
-
-    def __hash__(self):
-        return hash(self._members())
-
-    def __bool__(self):
-        return self.where is not None
-
-    cdef tuple _members(self):
-        return (self.where, self.bytes, self.data, self.event, self.start)
-
-    def __repr__(self):
-        return (f"Leftover(where={self.where!r}, bytes={self.bytes!r}, data={self.data!r}, "
-                f"event={self.event!r}, start={self.start})")
-
-    def __reduce__(self):
-        return (Leftover, self._members())
+include "frames.pxi"
 
 
 cdef object _leftover(tg_rest *rest):
@@ -678,7 +421,7 @@ cdef class JSONTracker:
         self._guard = _Guard()
 
     def __init__(self, *, bint strict=True, max_depth=1024):
-        if not isinstance(max_depth, int):
+        if not isinstance(max_depth, int) or isinstance(max_depth, bool):
             raise TypeError(f"max_depth must be an int, not {type(max_depth).__name__}")
         if not 1 <= max_depth <= 2**63 - 1:
             raise ValueError(f"max_depth must be between 1 and 2**63 - 1, not {max_depth}")

@@ -10,7 +10,6 @@ from trigate._core import (
     EventStreamMessage,
     JSONArrayDecoder,
     JSONTracker,
-    Leftover,
     NDJSONDecoder,
     Record,
     ServerSentEvent,
@@ -39,6 +38,7 @@ from trigate.items import (
     ToolCallStarted,
     UsageUpdate,
 )
+from trigate.leftover import Leftover
 from trigate.limits import Limits
 from trigate.parser import ResponseParser
 from trigate.protocols import PROTOCOLS

@@ -6,13 +6,12 @@ from uuid import UUID
 from typing_extensions import Buffer
 
 from trigate.errors import DecodeError, LimitError
+from trigate.leftover import Leftover
 from trigate.limits import Limits
 
-_Bytes: TypeAlias = bytes
 _Errors: TypeAlias = Literal["replace", "strict"]
 _Header: TypeAlias = bool | int | bytes | str | datetime | UUID
 _State: TypeAlias = Literal["empty", "open", "closed", "invalid", "trailing"]
-_Where: TypeAlias = Literal["character", "line", "event"]
 
 @final
 class ServerSentEvent:
@@ -92,32 +91,6 @@ class EventStreamMessage:
     def json(self) -> Any: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-
-@final
-class Leftover:
-    __match_args__: ClassVar[tuple[str, ...]] = ("where", "bytes", "data")
-
-    def __init__(
-        self,
-        where: _Where | None = None,
-        bytes: _Bytes = b"",  # noqa: A002 - the public name
-        data: str | None = None,
-        event: str = "message",
-        start: int = 0,
-    ) -> None: ...
-    @property
-    def where(self) -> _Where | None: ...
-    @property
-    def bytes(self) -> _Bytes: ...
-    @property
-    def data(self) -> str | None: ...
-    @property
-    def event(self) -> str: ...
-    @property
-    def start(self) -> int: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __bool__(self) -> bool: ...
 
 @final
 class SSEDecoder:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from trigate._core import EventStreamDecoder, JSONArrayDecoder, Leftover, NDJSONDecoder, SSEDecoder
+from trigate._core import EventStreamDecoder, JSONArrayDecoder, NDJSONDecoder, SSEDecoder
 from trigate.errors import DecodeError, LimitError
+from trigate.leftover import Leftover
 from trigate.limits import Limits
 
 if TYPE_CHECKING:

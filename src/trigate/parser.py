@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from trigate._core import Leftover, ServerSentEvent
+from trigate._core import ServerSentEvent
 from trigate.errors import TransportError, TrigateError
 from trigate.framing import (
     BLANK,
@@ -26,6 +26,7 @@ from trigate.framing import (
     make_framer,
 )
 from trigate.items import Item
+from trigate.leftover import Leftover
 from trigate.limits import Limits
 from trigate.protocols import interpreter
 from trigate.protocols.wire import error_info

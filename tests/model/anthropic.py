@@ -106,7 +106,13 @@ class _Reader:
             if not calls:
                 return "failed"
         self.turn.asked = self.stop_reason == "tool_use"
-        return "completed" if self.stop_reason in GOOD else "incomplete" if self.stop_reason in SHORT else "failed"
+        return (
+            "completed"
+            if self.stop_reason in GOOD
+            else "incomplete"
+            if self.stop_reason in SHORT
+            else "failed"
+        )
 
     def settle(self, wire: Wire) -> Outcome:
         turn = self.turn

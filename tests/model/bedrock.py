@@ -100,6 +100,5 @@ def read_wire(wire: Wire) -> Outcome:
             break
     if wire.broken and not reader.turn.end:
         reader.turn.fail()
-    elif not wire.closed and not reader.turn.by_error:
-        reader.turn.end = None
+    reader.turn.needs(wire.closed)
     return reader.turn.outcome()

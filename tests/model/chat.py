@@ -37,6 +37,11 @@ class _Choice:
             return "failed"
         return "completed" if self.finish in GOOD else "incomplete" if self.finish in SHORT else "failed"
 
+    @property
+    def astray(self) -> bool:
+        """Whether something came that belongs to no named call."""
+        return self.orphans or any(not call.name for call in self.calls)
+
     def take(self, choice: dict[str, Any]) -> None:
         delta = choice.get("delta") or {}
         content = delta.get("content")
@@ -77,7 +82,7 @@ class _Choice:
             call.name += name
             self.late = self.late or bool(whole)
         text = given if isinstance(given, str) else "" if given is None else compact(given)
-        if repeats and text == call.arguments and argument_problem(text) != "incomplete":
+        if repeats and text == call.arguments and argument_problem(text) in (None, "duplicate_key"):
             return
         if any(call is other for other in self.stand_ins) and text.startswith("{"):
             call.arguments = ""
@@ -93,8 +98,6 @@ class _Choice:
         here = self.newest.get(index) if index is not None else None
         if here is None and index is None and not name and not call_id and self.calls:
             return self.calls[-1]
-        if here is None and index is None and not name and self.calls and not self.calls[-1].call_id:
-            here = self.calls[-1]
         if call_id and here is not None and here.call_id is None and name in (None, here.name):
             return here
         if call_id or (here is None and name):
@@ -137,9 +140,10 @@ def read(data: bytes) -> Outcome:
     turn = Turn()
     choices: dict[int, _Choice] = {}
     wire = sse(data)
-    failed = False
+    failed = done = False
     for name, text in wire.events:
         if text.strip() == "[DONE]":
+            done = True
             break
         if not text.strip():
             continue
@@ -162,12 +166,14 @@ def read(data: bytes) -> Outcome:
     ordered = [choices[index] for index in sorted(choices)]
     turn.end = _end(ordered)
     turn.reason = next((choice.finish for choice in ordered), None)
+    pending = wire.pending.data.strip() if wire.pending else ""
+    turn.needs(wire.closed or done or (bool(pending) and "[DONE]".startswith(pending)))
     if failed:
         turn.fail()
     turn.calls = [call for choice in ordered for call in choice.calls]
     turn.text = ordered[0].text if ordered else ""
     for choice in ordered:
-        turn.conflict = turn.conflict or choice.late or (choice.orphans and turn.end == "completed")
+        turn.conflict = turn.conflict or choice.late or (choice.astray and turn.end == "completed")
         for call in choice.calls:
             call.closed = choice.finish is not None
     return turn.outcome()

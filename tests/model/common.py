@@ -186,6 +186,11 @@ class Turn:
         """An error event came, or the wire is broken."""
         self.end, self.by_error, self.reason = "failed", True, None
 
+    def needs(self, whole: bool) -> None:
+        """A good end that leaves the last word open counts only if the input then ended at a border of the frame."""
+        if self.end == "completed" and not whole:
+            self.end = None
+
     def outcome(self) -> Outcome:
         """The verdict: calls judged one by one, then against each other, then by how the turn ended."""
         self.calls.sort(key=lambda call: call.place)
@@ -337,9 +342,7 @@ def eventstream(data: bytes) -> Wire:
     events: list[Event] = []
     place = 0
     while len(data) - place >= 12:
-        total, headed, check = (
-            int.from_bytes(data[place + at : place + at + 4], "big") for at in (0, 4, 8)
-        )
+        total, headed, check = (int.from_bytes(data[place + at : place + at + 4], "big") for at in (0, 4, 8))
         if zlib.crc32(data[place : place + 8]) != check or total < headed + 16:
             return Wire(events, broken=True)
         message = data[place : place + total]
@@ -352,6 +355,8 @@ def eventstream(data: bytes) -> Wire:
         if headers.get(":message-type") == "event":
             events.append(Event(headers.get(":event-type", ""), payload))
         else:
-            events.append(Event("!" + headers.get(":exception-type", headers.get(":error-code", "")), payload))
+            events.append(
+                Event("!" + headers.get(":exception-type", headers.get(":error-code", "")), payload)
+            )
         place += total
     return Wire(events, closed=place == len(data))

@@ -93,7 +93,12 @@ class _Candidate:
         if self.partial and not self.partial.call.closed and (streamed or not body) and not body.get("name"):
             self.partial.take(body)
             return
-        call = Read(body.get("id") or None, body.get("name") or "", place=(self.index, len(self.calls)), group=self.index)
+        call = Read(
+            body.get("id") or None,
+            body.get("name") or "",
+            place=(self.index, len(self.calls)),
+            group=self.index,
+        )
         if not body or (not call.name and streamed):
             self.conflict = self.conflict or bool(body)
             return
@@ -176,8 +181,9 @@ def _settle(
         turn.fail()
     elif blocked:
         turn.end = "incomplete"
-    elif ends and None not in ends and wire.closed:
+    elif ends and None not in ends:
         turn.end = next((end for end in ("failed", "incomplete") if end in ends), "completed")
+        turn.needs(wire.closed)
     if ordered and not blocked and not failed:
         turn.reason = ordered[0].finish
     turn.calls = [call for candidate in ordered for call in candidate.calls]

@@ -90,7 +90,7 @@ class _Reader:
                 raw.get("total_thought_tokens"),
             )
 
-    def settle(self, *, broken: bool) -> Outcome:
+    def settle(self, closed: bool, *, broken: bool) -> Outcome:
         turn = self.turn
         if not turn.end and broken and not self.over:
             turn.fail()
@@ -99,6 +99,8 @@ class _Reader:
         if turn.end == "completed" and self.status == "requires_action":
             if not self.calls:
                 turn.end = "failed"
+        if not closed and not self.over:
+            turn.end = None
         turn.asked = self.status == "requires_action"
         turn.reason = None if self.status in GOING_ON else self.status
         turn.calls = list(self.calls.values())
@@ -125,9 +127,9 @@ def read(data: bytes) -> Outcome:
             continue
         taken.add(event_id)
         reader.event(kind, event)
-    if not wire.closed and not reader.over and not reader.turn.end:
-        reader.status = None
-    return reader.settle(broken=wire.broken or _pending_error(wire.pending.data if wire.pending else ""))
+    return reader.settle(
+        wire.closed, broken=wire.broken or _pending_error(wire.pending.data if wire.pending else "")
+    )
 
 
 def _pending_error(text: str) -> bool:

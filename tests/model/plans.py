@@ -69,7 +69,23 @@ _VALUES = st.recursive(
     max_leaves=4,
 )
 _OBJECTS = st.dictionaries(st.sampled_from(["a", "b", "path", "q"]), _VALUES, max_size=3)
-_FAULTS = ["", "", "", "", "", "", "cut", "cut", "tail", "twice", "double_key", "nan", "control", "empty", "list"]
+_FAULTS = [
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "cut",
+    "cut",
+    "tail",
+    "twice",
+    "double_key",
+    "nan",
+    "control",
+    "empty",
+    "list",
+]
 
 
 def _spoiled(text: str, fault: str, cut: int) -> str:
@@ -99,11 +115,15 @@ def _asks(draw: st.DrawFn, number: int, *, faults: bool) -> Ask:
     fault = draw(st.sampled_from(_FAULTS)) if faults else ""
     text = _spoiled(text, fault, draw(st.integers(1, 30)))
     pieces = _cut(text, draw(st.lists(st.integers(0, 40), max_size=3)))
-    return Ask(f"call_{number}", draw(st.sampled_from(["get_time", "rm", "ü"])), pieces, None if fault else value)
+    return Ask(
+        f"call_{number}", draw(st.sampled_from(["get_time", "rm", "ü"])), pieces, None if fault else value
+    )
 
 
 @st.composite
-def plans(draw: st.DrawFn, quirks: tuple[str, ...], *, faults: bool = True, ends: tuple[str, ...] = ()) -> Plan:
+def plans(
+    draw: st.DrawFn, quirks: tuple[str, ...], *, faults: bool = True, ends: tuple[str, ...] = ()
+) -> Plan:
     """faults: whether argument texts may be wrong. ends: which ends there are, all of them by default."""
     count = draw(st.sampled_from([0, 1, 1, 2, 2, 3]))
     chosen = draw(st.sets(st.sampled_from(quirks), max_size=3)) if quirks else set()

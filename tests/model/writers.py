@@ -84,7 +84,7 @@ def _anthropic_blocks(plan: Plan) -> list[Step]:
 
 
 def _anthropic(plan: Plan) -> list[Step]:
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message: Step = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
     message |= {"stop_reason": None, "usage": {"input_tokens": 3, "output_tokens": 1}}
     steps: list[Step] = [{"type": "message_start", "message": message}]
     if plan.has("ping"):
@@ -121,7 +121,16 @@ def invoke(plan: Plan) -> list[bytes]:
 
 # -- gemini ----------------------------------------------------------------------------------------------
 
-GEMINI_QUIRKS = ("array", "no_ids", "stop_everywhere", "partial", "open_partial", "one_chunk", "unclosed", "crlf")
+GEMINI_QUIRKS = (
+    "array",
+    "no_ids",
+    "stop_everywhere",
+    "partial",
+    "open_partial",
+    "one_chunk",
+    "unclosed",
+    "crlf",
+)
 _GEMINI_ENDS = {"short": "MAX_TOKENS", "blocked": "SAFETY", "unknown": "MALFORMED_FUNCTION_CALL"}
 
 
@@ -171,7 +180,15 @@ def gemini(plan: Plan) -> list[bytes]:
 
 # -- interactions ----------------------------------------------------------------------------------------
 
-INTERACTIONS_QUIRKS = ("interleaved", "no_stop", "stray_piece", "sentinel", "repeated", "no_completed", "given_input")
+INTERACTIONS_QUIRKS = (
+    "interleaved",
+    "no_stop",
+    "stray_piece",
+    "sentinel",
+    "repeated",
+    "no_completed",
+    "given_input",
+)
 _INTERACTION_ENDS = {"short": "incomplete", "blocked": "failed", "unknown": "sleepy", "unasked": "completed"}
 
 
@@ -256,8 +273,21 @@ def ollama(plan: Plan) -> list[bytes]:
 
 # -- bedrock converse --------------------------------------------------------------------------------------
 
-BEDROCK_QUIRKS = ("interleaved", "no_stop", "stray_piece", "server_tool", "no_metadata", "late_piece", "index_again")
-_BEDROCK_ENDS = {"short": "max_tokens", "blocked": "guardrail_intervened", "unknown": "odd", "unasked": "end_turn"}
+BEDROCK_QUIRKS = (
+    "interleaved",
+    "no_stop",
+    "stray_piece",
+    "server_tool",
+    "no_metadata",
+    "late_piece",
+    "index_again",
+)
+_BEDROCK_ENDS = {
+    "short": "max_tokens",
+    "blocked": "guardrail_intervened",
+    "unknown": "odd",
+    "unasked": "end_turn",
+}
 Frame = tuple[str, Step]
 
 

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import anthropic_answers
 from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs
 from trigate.protocols.anthropic_wire import (

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols.bedrock_converse_wire import failure_of
 from trigate.protocols.profile import Profile
 from trigate.protocols.registry import PROTOCOLS, Interpreter

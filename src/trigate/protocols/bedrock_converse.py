@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
 from trigate.protocols.bedrock_converse_blocks import Block, Kind
 from trigate.protocols.bedrock_converse_wire import (

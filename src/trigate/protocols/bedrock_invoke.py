@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import DecodeError, StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols.anthropic_messages import AnthropicMessages
 from trigate.protocols.anthropic_wire import Head
 from trigate.protocols.bedrock_converse import BedrockConverse

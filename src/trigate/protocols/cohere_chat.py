@@ -15,10 +15,10 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import cohere_answers
 from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citation_of, usage_of
 from trigate.protocols.pieces import add_piece

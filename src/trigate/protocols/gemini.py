@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover, ServerSentEvent
+from trigate._core import ServerSentEvent
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import gemini_answers
 from trigate.protocols.gemini_calls import CandidateCalls
 from trigate.protocols.gemini_wire import (

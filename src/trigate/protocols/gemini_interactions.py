@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from trigate._core import Leftover
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import gemini_interactions_answers as answers
 from trigate.protocols.gemini_interactions_steps import SERVER_STEPS, StepState, same_value
 from trigate.protocols.gemini_interactions_wire import (

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import as_json_text, decode, error_info, fields_of

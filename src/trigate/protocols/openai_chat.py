@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import LimitError, StructureError, TrigateError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols.openai_chat_choice import RANK, ChoiceReader, lost
 from trigate.protocols.openai_chat_message import to_message, tool_result_message
 from trigate.protocols.openai_chat_wire import OBJECTS, Choice, Chunk, usage_of

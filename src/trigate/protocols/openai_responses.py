@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols.profile import Profile
 from trigate.protocols.responses_items import (
     CLIENT_ITEMS,
@@ -459,6 +459,6 @@ _HANDLERS: dict[str, Any] = {
     "response.in_progress": OpenAIResponses._snapshot,
     "response.output_item.added": OpenAIResponses._item_added,
     "response.output_item.done": OpenAIResponses._item_done,
-    **{kind: OpenAIResponses._arguments_delta for kind in PIECES},
-    **{kind: OpenAIResponses._arguments_done for kind in CLOSES_ARGUMENTS},
+    **dict.fromkeys(PIECES, OpenAIResponses._arguments_delta),
+    **dict.fromkeys(CLOSES_ARGUMENTS, OpenAIResponses._arguments_done),
 }

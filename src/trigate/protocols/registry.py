@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
-from trigate._core import Leftover
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
+from trigate.leftover import Leftover
 from trigate.protocols.anthropic_messages import AnthropicMessages
 from trigate.protocols.bedrock_converse import BedrockConverse
 from trigate.protocols.bedrock_invoke import BedrockInvoke

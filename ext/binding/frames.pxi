@@ -1,0 +1,230 @@
+# What the decoders give out: events, records and messages. Part of _core.pyx, which includes this file.
+#
+# Rules
+#  - Immutable, and made of text and numbers alone: data is kept as bytes and becomes text when it is asked for.
+#  - An offset is a byte from the start of the stream, or None for an object that was made by hand.
+
+# The offset of an event that was made by hand.
+cdef uint64_t _NOWHERE = <uint64_t> -1
+
+
+cdef object _offset(uint64_t value):
+    return None if value == _NOWHERE else value
+
+
+@cython.internal
+@cython.no_gc  # a frame holds text and numbers alone, and streams make very many of them
+cdef class _Frame:
+    """What the outputs of all framings share: data, and where it stood in the stream."""
+
+    cdef uint64_t _start
+    cdef uint64_t _data_start
+    cdef uint64_t _end
+    cdef bytes _bytes
+    cdef str _str
+
+    def __cinit__(self):
+        self._start = self._data_start = self._end = _NOWHERE
+
+    def __init__(self):
+        raise TypeError("this is a base class: make a ServerSentEvent, a Record or an EventStreamMessage")
+
+    cdef void _place(self, tg_event *event) noexcept:
+        self._start = event.start_off
+        self._data_start = event.data_off
+        self._end = event.end_off
+
+    @property
+    def start(self):
+        return _offset(self._start)
+
+    @property
+    def data_start(self):
+        return _offset(self._data_start)
+
+    @property
+    def end(self):
+        return _offset(self._end)
+
+    @property
+    def data(self):
+        with cython.critical_section(self):
+            if self._str is None:
+                self._str = self._bytes.decode("utf-8", "replace")
+            return self._str
+
+    @property
+    def data_bytes(self):
+        """The data as UTF-8: what came in, ill-formed sequences replaced."""
+        return self._bytes
+
+    def json(self):
+        """The data as JSON; DecodeError or LimitError, as trigate.data_json says, if it cannot be read."""
+        return _load_json(self._bytes, self.event, self.data_start)
+
+
+@cython.final
+@cython.no_gc
+cdef class ServerSentEvent(_Frame):
+    """One dispatched event (WHATWG HTML 9.2.6). Immutable.
+
+    event: the type, "message" where the stream named none. data: the text, lines joined with LF.
+    id: the last event ID at dispatch, "" if none. retry: the reconnection time set in this block (ms) or None.
+    start, end: byte range of its block in the stream, from the first byte of its first line to just past the
+    byte that dispatched it; data_start: first byte of its first data value. None for an event made by hand.
+    """
+
+    __match_args__ = ("event", "data", "id", "retry")
+
+    cdef readonly str event
+    cdef readonly str id
+    cdef readonly object retry
+
+    def __init__(self, str event not None="message", str data not None="", str id not None="", retry=None):
+        if retry is not None and (not isinstance(retry, int) or isinstance(retry, bool)):
+            raise TypeError(f"retry must be an int or None, not {type(retry).__name__}")
+        if retry is not None and retry < 0:
+            raise ValueError(f"retry must not be negative, but is {retry}")
+        self.event = event or _EVENT_DEFAULT
+        self.id = id
+        self.retry = retry
+        self._str = data
+        self._bytes = data.encode("utf-8")
+
+    def __eq__(self, other):
+        if not isinstance(other, ServerSentEvent):
+            return NotImplemented
+        cdef ServerSentEvent that = other
+        return (self._bytes == that._bytes and self.event == that.event and self.id == that.id
+                and self.retry == that.retry)
+
+    def __hash__(self):
+        return hash((self.event, self._bytes, self.id, self.retry))
+
+    def __repr__(self):
+        cdef str text = f"ServerSentEvent(event={self.event!r}, data={self.data!r}"
+        if self.id:
+            text += f", id={self.id!r}"
+        if self.retry is not None:
+            text += f", retry={self.retry}"
+        return text + ")"
+
+    def __reduce__(self):
+        return (ServerSentEvent, (self.event, self.data, self.id, self.retry))
+
+
+@cython.final
+@cython.no_gc
+cdef class Record(_Frame):
+    """One record of newline-delimited JSON, or one element of a JSON array. Immutable.
+
+    data: its text. event: "message", for the framing names no types. start, end: byte range in the stream, up to
+    just past the LF or the element; data_start: its first byte, as start is. None for a record made by hand.
+    """
+
+    __match_args__ = ("data",)
+
+    def __init__(self, str data not None=""):
+        self._str = data
+        self._bytes = data.encode("utf-8")
+
+    @property
+    def event(self):
+        return _EVENT_DEFAULT
+
+    def __eq__(self, other):
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self._bytes == (<Record> other)._bytes
+
+    def __hash__(self):
+        return hash((Record, self._bytes))
+
+    def __repr__(self):
+        return f"Record({self.data!r})"
+
+    def __reduce__(self):
+        return (Record, (self.data,))
+
+
+@cython.final
+cdef class EventStreamMessage(_Frame):
+    """One message of application/vnd.amazon.eventstream whose checksums and headers are right. Immutable.
+
+    headers: read-only mapping of names to bool, int, bytes, str, datetime (UTC) or UUID; a time outside
+    datetime's years stays an int of milliseconds since 1970. payload, data_bytes: the bytes; data: the same as
+    text, ill-formed UTF-8 replaced. event: the :event-type of a normal message ("message" without one);
+    "exception:" and the :exception-type, or "error:" and the :error-code, of the two other kinds.
+    start, end: byte range of the message in the stream; data_start: first byte of the payload. None for a
+    message made by hand.
+    """
+
+    __match_args__ = ("headers", "payload")
+
+    cdef readonly object headers
+    cdef readonly str event
+
+    def __init__(self, headers=(), bytes payload not None=b""):
+        self._fill(dict(headers), payload)
+
+    cdef int _fill(self, dict headers, bytes payload) except -1:
+        cdef str kind = _word(headers, ":message-type")
+        self.headers = _MappingProxy(headers)
+        self._bytes = payload
+        if kind == "exception":
+            self.event = f"exception:{_word(headers, ':exception-type')}"
+        elif kind == "error":
+            self.event = f"error:{_word(headers, ':error-code')}"
+        else:
+            self.event = _word(headers, ":event-type") or _EVENT_DEFAULT
+        return 0
+
+    @property
+    def payload(self):
+        return self._bytes
+
+    def __eq__(self, other):
+        if not isinstance(other, EventStreamMessage):
+            return NotImplemented
+        cdef EventStreamMessage that = other
+        return self._bytes == that._bytes and self.headers == that.headers
+
+    def __hash__(self):
+        return hash((frozenset(self.headers.items()), self._bytes))
+
+    def __repr__(self):
+        return f"EventStreamMessage({dict(self.headers)!r}, {self._bytes!r})"
+
+    def __reduce__(self):
+        return (EventStreamMessage, (dict(self.headers), self._bytes))
+
+
+cdef str _word(dict headers, str name):
+    """A header that is to be a string; "" if it is missing or something else."""
+    cdef object value = headers.get(name)
+    return value if isinstance(value, str) else ""
+
+
+cdef object _header_value(tg_header *header):
+    if header.type == TG_HEADER_STRING:
+        return _text(header.value)
+    if header.type == TG_HEADER_TRUE or header.type == TG_HEADER_FALSE:
+        return header.type == TG_HEADER_TRUE
+    if header.type == TG_HEADER_BYTES:
+        return _copy(header.value)
+    if header.type == TG_HEADER_UUID:
+        return _UUID(bytes=_copy(header.value))
+    if header.type == TG_HEADER_TIMESTAMP:
+        try:
+            return _UNIX_EPOCH + _timedelta(milliseconds=header.number)
+        except OverflowError:
+            pass
+    return header.number
+
+
+cdef dict _headers(tg_span block):
+    cdef dict headers = {}
+    cdef tg_header header
+    while tg_header_next(&block, &header):
+        headers[_text(header.name)] = _header_value(&header)
+    return headers
