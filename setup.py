@@ -27,7 +27,7 @@ setup(
                 "trigate._core",
                 ["ext/binding/_core.pyx", "ext/core/tg.c"],
                 include_dirs=["ext/core"],
-                depends=["ext/binding/tg.pxd", "ext/binding/frames.pxi", *glob("ext/core/*.[ch]")],
+                depends=glob("ext/binding/*.px[di]") + glob("ext/core/*.[ch]"),
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )

@@ -55,7 +55,7 @@ core_file = pytest.mark.parametrize("path", [path for path in C_FILES if path.pa
 def test_the_files_were_found() -> None:
     assert len(C_FILES) > 20
     assert len(PY_FILES) > 20
-    assert [path.name for path in CYTHON_FILES] == ["_core.pyx", "frames.pxi", "tg.pxd"]
+    assert [path.name for path in CYTHON_FILES] == ["_core.pyx", "frames.pxi", "tg.pxd", "tracker.pxi"]
 
 
 @core_file

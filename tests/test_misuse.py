@@ -262,7 +262,14 @@ def busy_collector() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-ACTS: list[Callable[[EventStreamDecoder], object]] = [
+ACTS: list[Callable[[SSEDecoder], object]] = [
+    lambda decoder: decoder.feed(b"data: intruder\n\n"),
+    lambda decoder: decoder.finish(),
+    lambda decoder: decoder.reset(),
+    lambda decoder: decoder.last_event_id,
+    lambda decoder: decoder.__init__(),
+]
+VERBS: list[Callable[[EventStreamDecoder], object]] = [
     lambda decoder: decoder.feed(b"intruder"),
     lambda decoder: decoder.finish(),
     lambda decoder: decoder.reset(),
@@ -270,7 +277,7 @@ ACTS: list[Callable[[EventStreamDecoder], object]] = [
 ]
 
 
-@pytest.mark.parametrize("act", ACTS, ids=["feed", "finish", "reset", "init"])
+@pytest.mark.parametrize("act", VERBS, ids=["feed", "finish", "reset", "init"])
 @pytest.mark.usefixtures("busy_collector")
 def test_a_callback_of_the_collector_is_refused(act: Callable[[EventStreamDecoder], object]) -> None:
     """Messages hold a dict, so making them may start the collector in the middle of a feed."""

@@ -53,6 +53,15 @@ test_elements(void)
         {"[\"" TEXT_300 "\"]", 0, "data=\"\\x22" TEXT_300 "\\x22\"\nat=1,1,303"},
         {"\xef\xbb\xbf[1]", 0, "data=\"1\"\nat=4,4,5\nrest none"},
     };
+
+    TEST("JSON array: elements come at the byte that ends them, white space stands anywhere");
+    FRAMER_ROWS(array_setup(0), NULL, rows);
+    FRAMER_ROWS(array_setup(TG_RECORD_STRICT_UTF8), NULL, rows);
+}
+
+static void
+test_cut_arrays(void)
+{
     static const framer_row cut[] = {
         {"", 0, "rest event line=\"\" has_data=0\nat=0"},
         {" \n", 0, "rest event line=\"\" has_data=0\nat=2"},
@@ -65,6 +74,15 @@ test_elements(void)
         {"[12", 0, "rest event line=\"12\" has_data=1\nat=1"},
         {"[\"\xe2\x80", 0, "rest character line=\"\\x22\\xe2\\x80\" has_data=1\nat=1"},
     };
+
+    TEST("JSON array: nothing is left over after the closing bracket alone");
+    FRAMER_ROWS(array_setup(0), NULL, cut);
+    FRAMER_ROWS(array_setup(TG_RECORD_STRICT_UTF8), NULL, cut);
+}
+
+static void
+test_wrong_arrays(void)
+{
     static const framer_row wrong[] = {
         {"{}", 0, "error invalid_json 0"},
         {"  x", 0, "error invalid_json 2"},
@@ -91,12 +109,6 @@ test_elements(void)
         {"[],", 0, "error trailing_text 2"},
     };
 
-    TEST("JSON array: elements come at the byte that ends them, white space stands anywhere");
-    FRAMER_ROWS(array_setup(0), NULL, rows);
-    FRAMER_ROWS(array_setup(TG_RECORD_STRICT_UTF8), NULL, rows);
-    TEST("JSON array: nothing is left over after the closing bracket alone");
-    FRAMER_ROWS(array_setup(0), NULL, cut);
-    FRAMER_ROWS(array_setup(TG_RECORD_STRICT_UTF8), NULL, cut);
     TEST("JSON array: what does not belong between elements is an error at its byte");
     FRAMER_ROWS(array_setup(0), NULL, wrong);
     FRAMER_ROWS(array_setup(TG_RECORD_STRICT_UTF8), NULL, wrong);
@@ -240,6 +252,8 @@ void
 test_array(void)
 {
     test_elements();
+    test_cut_arrays();
+    test_wrong_arrays();
     test_utf8_rules();
     test_limits_of_array();
     test_cost();
