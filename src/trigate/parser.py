@@ -206,7 +206,7 @@ class ResponseParser:
             return True
         if isinstance(value, dict) and (value.get("error") or value.get("type") == "error"):
             info = error_info(value, left.start)
-            self._turn.end("failed", str(info.code), error=info, offset=left.start)
+            self._turn.end("failed", None, error=info, offset=left.start)
             return True
         return False
 
@@ -233,7 +233,7 @@ class ResponseParser:
             value.get("error") or value.get("detail") or value.get("type") == "error"
         ):
             info = error_info(value, 0)
-            self._turn.end("failed", str(info.code), error=info)
+            self._turn.end("failed", None, error=info)
             return
         kind = "a JSON body" if value is not None else "text"
         self._turn.fault(

@@ -71,7 +71,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """One response, so far or at its end.
 
     status          "in_progress", "completed", "incomplete", "failed", "cancelled", "truncated", "conflict"
-    reason          the wire's own word for how it ended, or None
+    reason          the wire's own word for how it ended, or None: an error object is none (see error)
     calls           every tool call seen, in the order of the wire's positions; a released one as its ReleasedCall
     released        those that may run
     text            the assistant's visible text (of the first choice; `texts` has all)

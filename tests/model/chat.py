@@ -27,6 +27,7 @@ class _Choice:
         self.text = ""
         self.late = False
         self.orphans = False
+        self.at: dict[int, list[Read]] = {}
         self.stand_ins: list[Read] = []
 
     @property
@@ -73,6 +74,10 @@ class _Choice:
             self.orphans = self.orphans or bool(given)
             return
         if index is not None:
+            rivals = self.at.setdefault(index, [])
+            if given and not call_id and any(_unfinished(other) for other in rivals if other is not call):
+                self.late = True  # it may belong to a call that began here before, and is not whole
+            rivals.append(call)
             self.newest[index] = call
         call.custom = call.custom or custom
         repeats = bool(call_id) and call.call_id == call_id and name == call.name
@@ -106,6 +111,10 @@ class _Choice:
             self.calls.append(made)
             return made
         return here
+
+
+def _unfinished(call: Read) -> bool:
+    return not call.custom and (not call.arguments or argument_problem(call.arguments) == "incomplete")
 
 
 def _says_something(piece: dict[str, Any]) -> bool:

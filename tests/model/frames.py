@@ -15,28 +15,28 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["BINARY", "LINES", "array", "aws", "aws_error", "invoke", "join", "line", "split", "sse"]
+__all__ = ["BINARY", "DONE", "LINES", "array", "aws", "aws_error", "compact", "invoke", "join", "line", "split", "sse"]
 
 BINARY = ("bedrock-converse", "bedrock-invoke")
 LINES = ("ollama-chat",)
 DONE = b"data: [DONE]\n\n"
 
 
-def _text(event: Any) -> str:
+def compact(event: Any) -> str:
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def sse(event: Any, name: str = "", eol: str = "\n") -> bytes:
     head = f"event: {name}{eol}" if name else ""
-    return f"{head}data: {_text(event)}{eol}{eol}".encode()
+    return f"{head}data: {compact(event)}{eol}{eol}".encode()
 
 
 def line(event: Any) -> bytes:
-    return _text(event).encode() + b"\n"
+    return compact(event).encode() + b"\n"
 
 
 def array(events: Sequence[Any], *, closed: bool = True) -> bytes:
-    return b"[" + b"\n,\n".join(_text(event).encode() for event in events) + (b"]\n" if closed else b"")
+    return b"[" + b"\n,\n".join(compact(event).encode() for event in events) + (b"]\n" if closed else b"")
 
 
 def _message(headers: dict[str, str], payload: bytes) -> bytes:
@@ -51,7 +51,7 @@ def _message(headers: dict[str, str], payload: bytes) -> bytes:
 
 def aws(name: str, event: Any) -> bytes:
     headers = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
-    return _message(headers, _text(event).encode())
+    return _message(headers, compact(event).encode())
 
 
 def aws_error(name: str, message: str) -> bytes:
@@ -60,11 +60,11 @@ def aws_error(name: str, message: str) -> bytes:
         ":content-type": "application/json",
         ":message-type": "exception",
     }
-    return _message(headers, _text({"message": message}).encode())
+    return _message(headers, compact({"message": message}).encode())
 
 
 def invoke(event: Any) -> bytes:
-    return aws("chunk", {"bytes": base64.b64encode(_text(event).encode()).decode()})
+    return aws("chunk", {"bytes": base64.b64encode(compact(event).encode()).decode()})
 
 
 def join(frames: Sequence[bytes]) -> bytes:

@@ -183,7 +183,7 @@ def _settle(
         turn.end = "incomplete"
     elif ends and None not in ends:
         turn.end = next((end for end in ("failed", "incomplete") if end in ends), "completed")
-        turn.needs(wire.closed)
+        turn.end = turn.end if wire.closed else None
     if ordered and not blocked and not failed:
         turn.reason = ordered[0].finish
     turn.calls = [call for candidate in ordered for call in candidate.calls]

@@ -60,12 +60,14 @@ class _Reader:
             self.over = True
 
     def start(self, index: int, step: dict[str, Any]) -> None:
-        if index in self.steps or index in self.calls:
+        if index in self.steps and index in self.calls:
             self.turn.conflict = True
+        self.calls.pop(index, None)
         self.steps[index] = step
         if step.get("type") == "function_call":
             call = Read(step.get("id") or None, step.get("name") or "", place=(index,))
             self.calls[index] = call
+            self.turn.calls.append(call)
             self.pieces[index] = ""
         for part in step.get("content") or []:
             self.turn.text += part.get("text") or ""
@@ -97,13 +99,12 @@ class _Reader:
         if not turn.end and self.status not in (None, *GOING_ON):
             turn.end = ENDS.get(self.status or "", "failed")
         if turn.end == "completed" and self.status == "requires_action":
-            if not self.calls:
+            if not turn.calls:
                 turn.end = "failed"
         if not closed and not self.over:
             turn.end = None
         turn.asked = self.status == "requires_action"
         turn.reason = None if self.status in GOING_ON else self.status
-        turn.calls = list(self.calls.values())
         return turn.outcome()
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from trigate._core import ServerSentEvent
+from trigate._core import ServerSentEvent, SSEDecoder
 from trigate.cli.render import Screen, complain, dump_json, shorten
 from trigate.cli.source import chunks
 from trigate.errors import TrigateError
-from trigate.leftover import Leftover, SSEDecoder
+from trigate.leftover import Leftover
 
 __all__ = ["run"]
 

@@ -137,7 +137,7 @@ class AnthropicMessages:
     def fail(self, error: ErrorInfo) -> None:
         """The provider gave up, in the stream or in the framing around it."""
         self._close_message()
-        self._turn.end("failed", str(error.code), error=error, offset=error.offset)
+        self._turn.end("failed", self._stop_reason, error=error, offset=error.offset)
 
     def _check_name(self, kind: str, event: Frame) -> None:
         """The name is no authority. But one that no event has, where they were right before, was cut."""

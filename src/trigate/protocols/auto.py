@@ -54,7 +54,7 @@ class Auto:
         if self._chosen is None and event.event.startswith(("exception:", "error:")):
             # The framing itself says that it failed: that needs no protocol.
             error = failure_of(event)
-            self._turn.end("failed", str(error.code), error=error, offset=event.start)
+            self._turn.end("failed", None, error=error, offset=event.start)
         elif self._chosen is None and event.data_bytes.strip() and not self._turn.is_ended:
             self._choose(event)
         if self._chosen is None:
@@ -81,7 +81,7 @@ class Auto:
                 return
             if value.get("error"):
                 info = error_info(value, event.start)
-                self._turn.end("failed", str(info.code), error=info, offset=event.start)
+                self._turn.end("failed", None, error=info, offset=event.start)
                 return
         raise StructureError(
             f"the event at byte {event.start} belongs to no known protocol; "

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate.errors import StructureError
+from trigate.errors import DecodeError, StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
@@ -73,6 +73,8 @@ KIND_OF: dict[str, Kind] = {
     "toolResult": "toolResult",
     "image": "image",
 }
+#: Members of a start that tell nothing.
+_EMPTY = (b'""', b"{}")
 #: The `type` of a toolUse, absent for the client's.
 CLIENT_TOOLS = (None, "tool_use")
 SERVER_TOOL = "server_tool_use"
@@ -115,7 +117,7 @@ class BedrockConverse:
         if kind.startswith(("exception:", "error:")):
             error = failure_of(event)
             self._close_message()
-            turn.end("failed", str(error.code), error=error, offset=event.start)
+            turn.end("failed", self._stop_reason, error=error, offset=event.start)
             return
         handler = _HANDLERS.get(kind)
         if handler is None:
@@ -123,8 +125,20 @@ class BedrockConverse:
             return
         if not self._has_begun and kind != "messageStart":
             turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
-        handler(self, event.data_bytes.strip(), event)
+        handler(self, self._text_of(event), event)
         self._has_begun = True
+
+    def _text_of(self, event: Frame) -> bytes:
+        """The payload. The framing has no say in its encoding, so that is checked here."""
+        data = event.data_bytes.strip()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if "utf8" in self._turn.options.lenient:
+                return data.decode("utf-8", "replace").encode()
+            said = f"the event at byte {event.start} is not UTF-8 from byte {error.start} of its payload on"
+            raise DecodeError(said, code="invalid_utf8", offset=event.start) from None
+        return data
 
     def _unknown_event(self, kind: str, event: Frame) -> None:
         turn = self._turn
@@ -177,7 +191,7 @@ class BedrockConverse:
             self._turn.other("contentBlockStart", event.data)
         elif kind == "tool":
             self._begin_call(block, decode(msgspec.Raw(told["toolUse"]), ToolUse, event), event)
-        elif kind == "empty" and told:
+        elif any(value not in _EMPTY for value in told.values()):
             self._add(block, decode(raw, Delta, event), event)
 
     def _is_refused(self, old: Block, kind: Kind, start: dict[str, bytes], event: Frame) -> bool:

@@ -184,7 +184,7 @@ class BedrockInvoke:
         if isinstance(self._inner, AnthropicMessages):
             self._inner.fail(error)
         else:
-            self._turn.end("failed", word, error=error, offset=event.start)
+            self._turn.end("failed", None, error=error, offset=event.start)
 
 
 def _payload(text: str, event: Frame) -> bytes:

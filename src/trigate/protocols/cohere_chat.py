@@ -300,7 +300,7 @@ class CohereChat:
 
     def _fail(self, error: ErrorInfo) -> None:
         self._close_message()
-        self._turn.end("failed", str(error.code), error=error, offset=error.offset)
+        self._turn.end("failed", None, error=error, offset=error.offset)
 
     def _close_message(self) -> None:
         """What the assistant's message needs beside the calls."""

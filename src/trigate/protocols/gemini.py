@@ -172,7 +172,7 @@ class Gemini:
     def _fail(self, value: Any, offset: int | None) -> None:
         self._keep_echo()
         error = error_info(value, offset)
-        self._turn.end("failed", str(error.code), error=error, offset=offset)
+        self._turn.end("failed", None, error=error, offset=offset)
 
     def _take(self, chunk: Chunk, event: Frame) -> None:
         turn = self._turn

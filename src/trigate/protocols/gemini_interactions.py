@@ -120,7 +120,7 @@ class GeminiInteractions:
             return
         error = error_info(value, event.start)
         self._keep_echo()
-        self._turn.end("failed", str(error.code), error=error, offset=event.start)
+        self._turn.end("failed", None, error=error, offset=event.start)
 
     def _is_repeated(self, event_id: str | None, data: bytes, event: Frame) -> bool:
         """Whether this event was taken before. An id that comes back must not hide other content."""

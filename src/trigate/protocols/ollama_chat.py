@@ -142,7 +142,7 @@ class OllamaChat:
 
     def _fail(self, event: Frame) -> None:
         error = error_info(fields_of(event.data_bytes, event), event.start)
-        self._turn.end("failed", str(error.code), error=error, offset=event.start)
+        self._turn.end("failed", None, error=error, offset=event.start)
 
     def _take_message(self, message: Message, event: Frame) -> None:
         self._add(message.thinking, message.content, event)

@@ -188,7 +188,8 @@ class OpenAIChat:
     def _fail(self, value: Any, offset: int | None) -> None:
         error = error_info(value, offset)
         self._flush()
-        self._turn.end("failed", str(error.code), error=error, offset=offset)
+        finished = [choice.finish for _, choice in sorted(self._choices.items()) if choice.finish]
+        self._turn.end("failed", finished[0] if finished else None, error=error, offset=offset)
 
     # -- choices -----------------------------------------------------------------------------------
 
