@@ -147,7 +147,9 @@ class Chat(Writer):
 
     def begin(self, call: Call) -> None:
         head = {"id": call.call_id, "type": "function"}
-        self.send({"tool_calls": [{**self.at(call), **head, "function": {"name": call.name, "arguments": ""}}]})
+        self.send(
+            {"tool_calls": [{**self.at(call), **head, "function": {"name": call.name, "arguments": ""}}]}
+        )
 
     def piece(self, call: Call, text: str) -> None:
         self.send({"tool_calls": [{**self.at(call), "function": {"arguments": text}}]})
@@ -383,7 +385,10 @@ NOT_ON_WIRE: dict[tuple[str, str], str] = {
     ("ollama-chat", "mixed_on_one_index"): _WHOLE,
     ("ollama-chat", "heads_on_one_index"): _WHOLE,
     ("gemini", "no_index"): "calls have no index: their order is all there is",
-    ("gemini", "success_half_json"): "arguments are an object, or values at paths: there is no half JSON text",
+    (
+        "gemini",
+        "success_half_json",
+    ): "arguments are an object, or values at paths: there is no half JSON text",
 }
 
 

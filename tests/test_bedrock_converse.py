@@ -1,4 +1,4 @@
-"""Each rule of docs/protocols/bedrock-converse.md: what releases a call, what does not, and what is only noted."""
+"""Each rule of docs/protocols/bedrock-converse.md: what releases a call, what does not, what is noted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a ConverseStream turn goes back: the message with its opaque members unchanged, and the results of calls."""
+"""How a ConverseStream turn goes back: the message, opaque members unchanged, and the results of calls."""
 
 from __future__ import annotations
 

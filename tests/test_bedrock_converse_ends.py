@@ -230,10 +230,14 @@ def test_arguments_after_their_stop() -> None:
 )
 def test_exceptions(name: str) -> None:
     head = Script.begun().text(0).call(1).data()
-    for data in (head + exception(name), head + STOP + exception(name) + METADATA, exception(name)):
+    for data, reason in (
+        (head + exception(name), None),
+        (head + STOP + exception(name) + METADATA, "tool_use"),
+        (exception(name), None),
+    ):
         response = agree(data)
         assert response.error is not None
-        assert (response.status, response.reason, response.released) == ("failed", name, ())
+        assert (response.status, response.reason, response.released) == ("failed", reason, ())
         assert (response.error.layer, response.error.type, response.error.code) == ("provider", name, name)
         assert response.error.message == "Too many"
         assert response.error.offset == data.index(exception(name))
@@ -260,7 +264,7 @@ def test_an_error_message_has_no_payload() -> None:
     data = Script.begun().call(0).data() + error("InternalError", "It broke")
     response = agree(data)
     assert response.error is not None
-    assert (response.status, response.reason, response.released) == ("failed", "InternalError", ())
+    assert (response.status, response.reason, response.released) == ("failed", None, ())
     assert (response.error.type, response.error.message) == ("InternalError", "It broke")
     for chunks in every_two_cut(data):
         assert trigate.parse(chunks, PROTOCOL) == response

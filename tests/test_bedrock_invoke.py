@@ -186,7 +186,8 @@ def test_an_exception_fails_it(name: str) -> None:
     begun = chunks(good().events[:-1])
     for data in (begun, b""):
         response = parse(data + exception(name) + chunk({"type": "message_stop"}))
-        assert (response.status, response.reason, response.released) == ("failed", name, ())
+        assert (response.status, response.released) == ("failed", ())
+        assert response.reason == ("tool_use" if data else None)
         assert response.error is not None
         assert (response.error.layer, response.error.type, response.error.code) == ("provider", name, name)
         assert (response.error.message, response.error.offset) == ("Too many", len(data))
@@ -211,7 +212,7 @@ def test_what_an_exception_says(payload: bytes, said: str) -> None:
 def test_an_unmodelled_error_fails_it() -> None:
     response = parse(chunks(good().events[:-1]) + error("InternalError", "An internal server error occurred"))
     assert response.error is not None
-    assert (response.status, response.reason, response.released) == ("failed", "InternalError", ())
+    assert (response.status, response.reason, response.released) == ("failed", "tool_use", ())
     assert response.error.message == "An internal server error occurred"
 
 

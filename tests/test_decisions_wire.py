@@ -220,7 +220,7 @@ def test_a_json_error_body() -> None:
     for text in (json.dumps(body), json.dumps(body, indent=2), "\n " + json.dumps(body)):
         response = parse(text.encode())
         assert fault(response)[:3] == ("failed", "provider", "invalid_api_key")
-        assert response.reason == "invalid_api_key"
+        assert response.reason is None
 
 
 @pytest.mark.parametrize("body", [b"<html><body>502 Bad Gateway</body></html>", b'{"id":"resp_1"}', b"[1]"])

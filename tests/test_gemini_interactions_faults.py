@@ -202,7 +202,7 @@ def test_what_a_response_keeps_is_bounded() -> None:
 )
 def test_errors(event: Told | bytes) -> None:
     response = read(CREATED, *GO, updated("requires_action"), event, completed())
-    assert (response.status, response.reason, response.released) == ("failed", "overloaded", ())
+    assert (response.status, response.reason, response.released) == ("failed", None, ())
     assert response.error is not None
     assert (response.error.layer, response.error.code, response.error.message) == (
         "provider",

@@ -22,9 +22,11 @@ if str(ROOT / "tests") not in sys.path:
 
 import matrix_streams  # noqa: E402 (it is no package: the path comes first)
 
-__all__ = ["CONTROL", "Cell", "cells", "controls", "outcome", "refusals"]
+__all__ = ["CONTROL", "MEANT", "Cell", "cells", "controls", "outcome", "refusals", "rows"]
 
-CONTROL = "the whole response"
+CONTROL = "no_fault"
+#: The calls that every turn asks for, by the letter that the page gives them.
+MEANT = {"A": matrix_streams.A, "B": matrix_streams.B}
 _NAME = re.compile(rb'"name"\s*:\s*"([A-Za-z_]\w*)"')
 
 
@@ -52,12 +54,25 @@ def cells() -> list[Cell]:
 
 
 def controls() -> list[Cell]:
-    return [Cell(protocol, CONTROL, body) for protocol, body in matrix_streams.CONTROLS.items()]
+    """The same turn without a fault, and with the end mark where the protocol has one."""
+    made = []
+    for protocol, writer_of in matrix_streams._WRITERS.items():
+        writer = writer_of()
+        matrix_streams._ended(writer)
+        if protocol == "openai-chat":
+            writer.sentinel()
+        made.append(Cell(protocol, CONTROL, matrix_streams.frames.join(writer.frames)))
+    return made
+
+
+def rows() -> dict[str, str]:
+    """Each row and what it does."""
+    return dict(matrix_streams.ROWS)
 
 
 def refusals() -> dict[tuple[str, str], str]:
     """Why a row does not exist in a protocol."""
-    return dict(matrix_streams.NOT_APPLICABLE)
+    return dict(matrix_streams.NOT_ON_WIRE)
 
 
 def outcome(cell: Cell) -> dict[str, Any]:

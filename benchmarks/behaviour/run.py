@@ -45,7 +45,7 @@ PEERS = {
 REQUIREMENTS = {"behaviour": "requirements.txt", "behaviour-pydantic-ai": "requirements-pydantic-ai.txt"}
 SECONDS = 45.0
 #: The rows for which the connection also breaks within HTTP's own framing.
-BROKEN = "cut inside arguments"
+BROKEN = "cut_in_arguments"
 
 
 def environment(name: str) -> Path:

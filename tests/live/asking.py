@@ -36,7 +36,7 @@ PING = _tool("ping", "Says that you are here")
 
 @dataclass(frozen=True, eq=False)
 class Ask:
-    """One user message; at most so many tokens; the turn ends before `stop`; tools, if any, must be called."""
+    """One user message; at most so many tokens; the turn ends before `stop`; with tools, it must call."""
 
     text: str
     max_tokens: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Event, Malformed, Outcome, Read, Turn, Usage, Wire, compact, loads, sse
+from model.common import FAULTS, Event, Malformed, Outcome, Read, Turn, Usage, Wire, compact, loads, sse
 
 __all__ = ["read", "read_wire"]
 
@@ -149,7 +149,7 @@ def read_wire(wire: Wire) -> Outcome:
             continue
         try:
             reader.event(loads(text))
-        except Malformed:
+        except FAULTS:
             reader.turn.fail()
             reader.over = True
     return reader.settle(wire)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Outcome, Read, Turn, Usage, Wire, eventstream, loads
+from model.common import FAULTS, Outcome, Read, Turn, Usage, Wire, eventstream, loads
 
 __all__ = ["read", "read_wire"]
 
@@ -95,7 +95,7 @@ def read_wire(wire: Wire) -> Outcome:
             break
         try:
             reader.event(name, loads(text))
-        except Malformed:
+        except FAULTS:
             reader.turn.fail()
             break
     if wire.broken and not reader.turn.end:

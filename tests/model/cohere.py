@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+from model.common import FAULTS, Outcome, Read, Turn, Usage, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -25,7 +25,7 @@ class _Reader:
 
     def event(self, kind: str, event: dict[str, Any]) -> None:
         message = (event.get("delta") or {}).get("message") or {}
-        index = event.get("index", -1)
+        index = event["index"] if kind.startswith("tool-call") else 0
         if kind in ("content-start", "content-delta"):
             content = message.get("content") or {}
             self.turn.text += content.get("text") or ""
@@ -86,11 +86,11 @@ def read(data: bytes) -> Outcome:
             continue
         try:
             event = loads(text)
-        except Malformed:
+            reader.event(event.get("type") or name, event)
+        except FAULTS:
             reader.turn.fail()
             reader.over = True
             break
-        reader.event(event.get("type") or name, event)
     if wire.broken and not reader.over:
         reader.turn.fail()
     return reader.turn.outcome()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 __all__ = [
+    "FAULTS",
     "Event",
     "Malformed",
     "Obj",
@@ -41,6 +42,10 @@ class Obj(dict[str, Any]):
     """A JSON object that remembers whether a key came twice, at any depth below it."""
 
     doubled = False
+
+
+#: What reading an event can raise: it is no JSON, or a member is missing or of another type than it must be.
+FAULTS = (Malformed, KeyError, TypeError, AttributeError)
 
 
 def _refuse(word: str) -> Any:

@@ -15,7 +15,20 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["BINARY", "DONE", "LINES", "array", "aws", "aws_error", "compact", "invoke", "join", "line", "split", "sse"]
+__all__ = [
+    "BINARY",
+    "DONE",
+    "LINES",
+    "array",
+    "aws",
+    "aws_error",
+    "compact",
+    "invoke",
+    "join",
+    "line",
+    "split",
+    "sse",
+]
 
 BINARY = ("bedrock-converse", "bedrock-invoke")
 LINES = ("ollama-chat",)

@@ -61,14 +61,20 @@ class _Partial:
         self.call = call
         self.value: dict[str, Any] = {}
         self.open_path: str | None = None
+        self.ended: set[str] = set()
+        self.twice = False
 
     def take(self, body: dict[str, Any]) -> None:
         for entry in body.get("partialArgs") or []:
             path = entry["jsonPath"]
             kinds = ("stringValue", "numberValue", "boolValue")
+            if path in self.ended:
+                self.twice = True
             value = next((entry[kind] for kind in kinds if kind in entry), None)
             _put(self.value, _path(path), value, join=path == self.open_path)
             self.open_path = path if entry.get("willContinue") else None
+            if not self.open_path:
+                self.ended.add(path)
         if not body.get("willContinue"):
             self.call.arguments = compact(self.value)
             self.call.closed = self.open_path is None
@@ -92,6 +98,7 @@ class _Candidate:
         streamed = "partialArgs" in body or "willContinue" in body
         if self.partial and not self.partial.call.closed and (streamed or not body) and not body.get("name"):
             self.partial.take(body)
+            self.conflict = self.conflict or self.partial.twice
             return
         call = Read(
             body.get("id") or None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+from model.common import FAULTS, Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -41,12 +41,13 @@ class _Reader:
             self.turn.fail()
             self.over = True
         elif kind == "step.start":
-            self.start(event["index"], event["step"])
+            self.start(event.get("index", -1), event["step"])
         elif kind == "step.delta":
-            self.delta(event["index"], event["delta"])
+            self.delta(self.index(event), event["delta"])
         elif kind == "step.stop":
-            step = self.steps.pop(event["index"], None)
-            call = self.calls.get(event["index"])
+            index = self.index(event)
+            step = self.steps.pop(index, None)
+            call = self.calls.get(index)
             if step and call:
                 call.closed = True
                 given = step.get("arguments")
@@ -58,6 +59,11 @@ class _Reader:
             self.status = interaction.get("status") or self.status
             self.usage(interaction.get("usage") or {})
             self.over = True
+
+    def index(self, event: dict[str, Any]) -> int:
+        """The event's index; without one that of the only open step."""
+        only = next(iter(self.steps)) if len(self.steps) == 1 else -1
+        return int(event.get("index", only))
 
     def start(self, index: int, step: dict[str, Any]) -> None:
         if index in self.steps and index in self.calls:
@@ -119,15 +125,15 @@ def read(data: bytes) -> Outcome:
             continue
         try:
             event = loads(text)
-        except Malformed:
+            kind = event.get("event_type") or name
+            event_id = event.get("event_id")
+            if event_id and event_id in taken and kind != "error":
+                continue
+            taken.add(event_id)
+            reader.event(kind, event)
+        except FAULTS:
             reader.turn.fail()
             break
-        kind = event.get("event_type") or name
-        event_id = event.get("event_id")
-        if event_id and event_id in taken and kind != "error":
-            continue
-        taken.add(event_id)
-        reader.event(kind, event)
     return reader.settle(
         wire.closed, broken=wire.broken or _pending_error(wire.pending.data if wire.pending else "")
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+from model.common import FAULTS, Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -40,8 +40,9 @@ ENDS = {
 class _Item:
     """One client call: the text as it was pieced together, its copies, and the item's own end."""
 
-    def __init__(self, index: int) -> None:
-        self.call = Read(place=(index,))
+    def __init__(self, index: int | None, item_id: str | None, order: int) -> None:
+        self.index, self.item_id = index, item_id
+        self.call = Read(place=(order if index is None else index, order))
         self.pieces: list[str] = []
         self.copies: list[str] = []
         self.done = False
@@ -79,9 +80,9 @@ def _is_call(item: dict[str, Any]) -> bool:
 class _Reader:
     def __init__(self) -> None:
         self.turn = Turn()
-        self.items: dict[int, _Item] = {}
+        self.items: list[_Item] = []
         self.taken: set[int] = set()
-        self.texts: dict[tuple[int, int], str] = {}
+        self.texts: dict[tuple[int | None, int], str] = {}
 
     def sequence(self, event: dict[str, Any]) -> bool:
         """Whether the event is to be taken."""
@@ -90,14 +91,27 @@ class _Reader:
             return True
         if number in self.taken:
             return event["type"] == "error" or ENDS.get(event["type"], "completed") != "completed"
-        if self.taken and number != max(self.taken) + 1 and any(item.open for item in self.items.values()):
+        if self.taken and number != max(self.taken) + 1 and any(item.open for item in self.items):
             self.turn.conflict = True
         self.taken.add(number)
         return True
 
+    def find(self, index: int | None, item_id: str | None) -> _Item | None:
+        """The item of a fragment: the newest at its index; without one that of its id, or the only open one."""
+        here = [item for item in self.items if item.index == index] if index is not None else self.items
+        named = [item for item in here if item_id and item.item_id == item_id]
+        if named or index is not None:
+            return (named or here or [None])[-1]
+        unfinished = [item for item in self.items if not item.done]
+        return unfinished[0] if len(unfinished) == 1 else None
+
+    def begin(self, index: int | None, item_id: str | None) -> _Item:
+        self.items.append(_Item(index, item_id, len(self.items)))
+        return self.items[-1]
+
     def event(self, event: dict[str, Any]) -> None:
         kind = event["type"]
-        index = event.get("output_index", -1)
+        index = event.get("output_index")
         if kind == "error":
             self.turn.fail()
         elif kind in ENDS or kind == "response.done":
@@ -110,7 +124,7 @@ class _Reader:
         elif kind == "response.output_text.done":
             self.texts.setdefault((index, event.get("content_index", 0)), event["text"])
         elif kind == "response.output_item.added" and _is_call(event["item"]):
-            item = self.items[index] = _Item(index)
+            item = self.begin(index, event["item"].get("id"))
             item.identify(event["item"])
             if event["item"]["type"] not in BUILTIN and _payload(event["item"]):
                 item.pieces.append(_payload(event["item"]))
@@ -120,7 +134,7 @@ class _Reader:
             self.arguments(kind, event)
 
     def arguments(self, kind: str, event: dict[str, Any]) -> None:
-        item = self.items.get(event.get("output_index", -1))
+        item = self.find(event.get("output_index"), event.get("item_id"))
         if item is None or item.done:
             self.turn.conflict = True
         elif kind in PIECES:
@@ -129,7 +143,7 @@ class _Reader:
         else:
             item.copies.append(event[COPIES[kind]])
 
-    def done(self, index: int, data: dict[str, Any]) -> None:
+    def done(self, index: int | None, data: dict[str, Any]) -> None:
         if data["type"] == "message":
             told = any(key[0] == index for key in self.texts)
             for place, part in enumerate(data.get("content") or []):
@@ -137,7 +151,7 @@ class _Reader:
                     self.texts.setdefault((index, place), part["text"])
         if not _is_call(data):
             return
-        item = self.items.setdefault(index, _Item(index))
+        item = self.find(index, data.get("id")) or self.begin(index, data.get("id"))
         same = item.identify(data)
         self.turn.conflict = self.turn.conflict or not same
         item.copies.append(_payload(data))
@@ -169,14 +183,15 @@ class _Reader:
             return
         if end == "completed" and len(listed) != len(self.items):
             turn.conflict = True
-        for item, final in zip((self.items[index] for index in sorted(self.items)), listed, strict=False):
+        in_order = sorted(self.items, key=lambda item: item.call.place)
+        for item, final in zip(in_order, listed, strict=False):
             item.copies.append(_payload(final))
             same = item.identify(final)
             turn.conflict = turn.conflict or not same
 
     def settle(self) -> Outcome:
         turn = self.turn
-        for item in self.items.values():
+        for item in self.items:
             call = item.call
             call.arguments = "".join(item.pieces) or next((copy for copy in item.copies if copy), "")
             call.closed = item.done and not item.bad
@@ -186,7 +201,7 @@ class _Reader:
                     call.problem = "conflict"
                 elif any(copy != call.arguments for copy in item.copies if copy):
                     turn.conflict = True
-        turn.calls = [item.call for item in self.items.values()]
+        turn.calls = [item.call for item in self.items]
         turn.text = "".join(self.texts.values())
         return turn.outcome()
 
@@ -199,12 +214,12 @@ def read(data: bytes) -> Outcome:
             continue
         try:
             event = loads(text)
-        except Malformed:
+            event.setdefault("type", name)
+            if reader.sequence(event):
+                reader.event(event)
+        except FAULTS:
             reader.turn.fail()
             break
-        event.setdefault("type", name)
-        if reader.sequence(event):
-            reader.event(event)
     if wire.broken and not reader.turn.end:
         reader.turn.fail()
     if not reader.turn.end and wire.pending and _is_error(wire.pending.data):

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate.calls import ToolCall
 from trigate.errors import DecodeError, StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
@@ -43,7 +44,7 @@ from trigate.protocols.bedrock_converse_wire import (
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import as_json_text, decode, members_of
-from trigate.response import ErrorInfo
+from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
 __all__ = ["BedrockConverse"]
@@ -96,8 +97,13 @@ class BedrockConverse:
         self._has_begun = False
         self._has_metadata = False
 
-    to_message = staticmethod(bedrock_answers.to_message)
-    tool_result_message = staticmethod(bedrock_answers.tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return bedrock_answers.to_message(response)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return bedrock_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
     def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the event type tells
@@ -191,7 +197,7 @@ class BedrockConverse:
             self._turn.other("contentBlockStart", event.data)
         elif kind == "tool":
             self._begin_call(block, decode(msgspec.Raw(told["toolUse"]), ToolUse, event), event)
-        elif any(value not in _EMPTY for value in told.values()):
+        elif kind == "empty" and any(value not in _EMPTY for value in told.values()):
             self._add(block, decode(raw, Delta, event), event)
 
     def _is_refused(self, old: Block, kind: Kind, start: dict[str, bytes], event: Frame) -> bool:

@@ -24,7 +24,7 @@ from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citatio
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, error_info, fields_of
-from trigate.response import ErrorInfo
+from trigate.response import ErrorInfo, Response
 from trigate.turn import TextPart, Turn
 
 __all__ = ["CohereChat"]
@@ -62,8 +62,13 @@ class CohereChat:
         self._citations: list[bytes] = []
         self._calls: dict[int, ToolCall] = {}  # the newest one at each index
 
-    to_message = staticmethod(cohere_answers.to_message)
-    tool_result_message = staticmethod(cohere_answers.tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return cohere_answers.to_message(response)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return cohere_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
     def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells

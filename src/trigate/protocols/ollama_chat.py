@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
-from trigate.response import ErrorInfo, Usage
+from trigate.response import ErrorInfo, Response, Usage
 from trigate.turn import TextPart, Turn
 
 __all__ = ["OllamaChat"]
@@ -102,8 +103,13 @@ class OllamaChat:
         self._reasoning: TextPart | None = None
         self._seen: list[Seen] = []
 
-    to_message = staticmethod(ollama_answers.to_message)
-    tool_result_message = staticmethod(ollama_answers.tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return ollama_answers.to_message(response)
+
+    @staticmethod
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return ollama_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
     def recognises(event: Frame, value: dict[str, Any]) -> bool:
