@@ -431,9 +431,7 @@ def _half(writer: Writer, end: End) -> None:
 def _cut(writer: Writer, row: str) -> None:
     """The rows that end before anything says how the turn ended."""
     writer.whole(A)
-    if row in ("sentinel_no_terminal", "item_done_then_cut"):
-        writer.whole(B)
-    elif isinstance(writer, Gemini | Ollama) and row == "whole_no_terminal":
+    if row in ("sentinel_no_terminal", "item_done_then_cut") or (isinstance(writer, Gemini | Ollama) and row == "whole_no_terminal"):
         writer.whole(B)
     else:
         writer.begin(B)

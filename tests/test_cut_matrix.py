@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
+
+import trigate
 from matrix_streams import NOT_ON_WIRE, PROTOCOLS, ROWS, A, B, matrix
 from model import READERS
 from streams import bytewise
-
-import trigate
 
 #: `unconfirmed` stands for the problem `response_not_completed`: the call is whole, the turn is not.
 TABLE = """

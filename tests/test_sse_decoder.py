@@ -173,7 +173,8 @@ def test_leftover_is_a_value() -> None:
     assert left == Leftover("line", b"da", "x", "t", 9)
     for other in (Leftover("line", b"da", "x", "t", 8), Leftover("event", b"da", "x", "t", 9), Leftover()):
         assert left != other
-    assert left != ("line", b"da", "x")
+    other_type: object = ("line", b"da", "x")
+    assert left != other_type
     assert hash(left) == hash(pickle.loads(pickle.dumps(left)))
     assert pickle.loads(pickle.dumps(left)) == left
     assert repr(left) == "Leftover(where='line', bytes=b'da', data='x', event='t', start=9)"

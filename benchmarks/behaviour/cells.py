@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ __all__ = ["CONTROL", "MEANT", "Cell", "cells", "controls", "outcome", "refusals
 CONTROL = "no_fault"
 #: The calls that every turn asks for, by the letter that the page gives them.
 MEANT = {"A": matrix_streams.A, "B": matrix_streams.B}
-_NAME = re.compile(rb'"name"\s*:\s*"([A-Za-z_]\w*)"')
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,8 @@ class Cell:
         return hashlib.sha256(self.body).hexdigest()[:16]
 
     @property
-    def names(self) -> list[str]:
-        """The tools that the bytes name."""
-        return sorted({name.decode() for name in _NAME.findall(self.body)})
+    def key(self) -> str:
+        return f"{self.protocol} / {self.row}"
 
 
 def cells() -> list[Cell]:

@@ -16,15 +16,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from cells import CONTROL, ROOT, Cell, cells, outcome, refusals
-from verdict import VERDICTS, Verdict, text_of, verdict
+from cells import CONTROL, MEANT, ROOT, Cell, cells, outcome, refusals, rows
+from verdict import VERDICTS, Verdict, shown, text_of, verdict
 
 from trigate.protocols import PROTOCOLS
 
-__all__ = ["PAGE", "RESULTS", "TABLES", "results", "write_page", "written"]
+__all__ = ["NOT_ASKED", "PAGE", "RESULTS", "TABLES", "results", "write_page", "written"]
 
 PAGE = ROOT / "docs" / "completion.md"
 RESULTS: Path = ROOT / "benchmarks" / "results" / "behaviour.json"
+#: Cells that exist, but not for the peers.
+NOT_ASKED = {("gemini", "sentinel_no_terminal"): "the array form, which no library here asks for"}
 #: As the page names them.
 TITLES = {
     "openai": "openai",
@@ -42,66 +44,82 @@ def results() -> dict[str, Any]:
     return found
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Iterable[str], content: Iterable[Iterable[str]]) -> str:
     names = list(head)
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in content)])
 
 
 # -- what the protocols say ------------------------------------------------------------------------
 
 
-def words(told: tuple[str, ...]) -> str:
-    return "; ".join(told) or "nothing does"
+def words(facts: tuple[str, ...]) -> str:
+    return "; ".join(facts) or "nothing does"
 
 
 def profiles() -> str:
-    rows = []
+    lines = []
     for name, reader in PROTOCOLS.items():
         profile = reader.profile
         facts = (profile.closes_arguments, profile.completes_call, profile.asks_to_run, profile.terminal)
-        rows.append((f"`{name}`", *(words(fact) for fact in facts)))
+        lines.append((f"`{name}`", *(words(fact) for fact in facts)))
     return table(
         ("protocol", "closes the arguments", "completes the call", "asks to run", "where it is over"), rows
     )
 
 
 def ends() -> str:
-    rows = []
+    lines = []
     for name, reader in PROTOCOLS.items():
         profile = reader.profile
         by_status: dict[str, list[str]] = {}
         for word, status in profile.ends_otherwise.items():
             by_status.setdefault(status, []).append(f"`{word}`")
-        otherwise = "; ".join(f"{status}: {', '.join(told)}" for status, told in by_status.items())
+        otherwise = "; ".join(f"{status}: {', '.join(known)}" for status, known in by_status.items())
         cells_of_row = (words(profile.ends_well), otherwise, profile.unknown_end, words(profile.noise))
-        rows.append((f"`{name}`", *cells_of_row))
-    return table(("protocol", "ends well, nothing to run", "ends otherwise", "an unknown end", "noise"), rows)
+        lines.append((f"`{name}`", *cells_of_row))
+    return table(
+        ("protocol", "ends well, nothing to run", "ends otherwise", "an unknown end", "noise"), lines
+    )
 
 
 # -- what trigate does -----------------------------------------------------------------------------
 
 
+def title(row: str) -> str:
+    return row.replace("_", " ")
+
+
+def meant() -> str:
+    told = [(letter, f"`{call.name}`", f"`{call.arguments}`") for letter, call in MEANT.items()]
+    return table(("call", "name", "arguments"), told)
+
+
+def explained() -> str:
+    return table(("row", "the bytes"), [(title(row), words_of_row) for row, words_of_row in rows().items()])
+
+
 def matrix() -> str:
     by_place = {(cell.protocol, cell.row): cell for cell in cells()}
-    names = [name for name in PROTOCOLS if any(protocol == name for protocol, _ in by_place)]
-    rows = list(dict.fromkeys(row for _, row in (*by_place, *refusals())))
-    lines = [(row, *(ours(by_place.get((name, row))) for name in names)) for row in rows]
-    return table(("", *(f"`{name}`" for name in names)), lines)
+    lines = [(title(row), *(ours(by_place.get((name, row))) for name in PROTOCOLS)) for row in rows()]
+    return table(("", *(f"`{name}`" for name in PROTOCOLS)), lines)
 
 
 def ours(cell: Cell | None) -> str:
-    if cell is None:
-        return "–"
-    told = outcome(cell)
-    if not told["released"]:
-        return str(told["status"])
-    return f"{told['status']}, runs {len(told['released'])} of {len(told['released']) + len(told['held'])}"
+    return "–" if cell is None else told(outcome(cell))
+
+
+def told(result: dict[str, Any]) -> str:
+    """The status, and the calls that may run."""
+    running = ", ".join(shown(call) for call in result["released"])
+    return f"{result['status']}: {running}" if running else str(result["status"])
 
 
 def reasons() -> str:
-    rows = [(f"`{name}`", row, why) for (name, row), why in refusals().items()]
-    return table(("protocol", "row", "why it cannot occur"), rows)
+    by_reason: dict[str, list[str]] = {}
+    for (name, row), why in refusals().items():
+        by_reason.setdefault(why, []).append(f"{title(row)}, `{name}`")
+    return table(("cannot occur", "because"), [("; ".join(places), why) for why, places in by_reason.items()])
 
 
 # -- what the peers do -----------------------------------------------------------------------------
@@ -111,64 +129,60 @@ def judged(found: dict[str, Any], name: str) -> dict[str, Verdict]:
     """The verdict of each cell of the matrix; the controls are no faults."""
     seen = found["peers"][name]["seen"]
     return {
-        key: verdict(told, found["ours"][key])
-        for key, told in seen.items()
+        key: verdict(each, found["ours"][key])
+        for key, each in seen.items()
         if not key.endswith(f" / {CONTROL}")
     }
 
 
 def measured() -> str:
     found = results()
-    rows = []
-    for name, told in found["peers"].items():
-        versions = ", ".join(f"{package} {number}" for package, number in told["packages"].items())
-        for protocol, how in told["how"].items():
-            rows.append((TITLES[name], versions, f"`{protocol}`", how))
-    head = table(("peer", "versions", "protocol", "how it was asked"), rows)
+    lines = []
+    for name, peer in found["peers"].items():
+        versions = ", ".join(f"{package} {number}" for package, number in peer["packages"].items())
+        for protocol, how in peer["how"].items():
+            lines.append((TITLES[name], versions, f"`{protocol}`", how))
+    head = table(("peer", "versions", "protocol", "how it was asked"), lines)
     return f"Measured on {found['date']}, CPython {found['python']}.\n\n{head}"
 
 
 def summary() -> str:
     found = results()
-    rows = []
+    lines = []
     for name in found["peers"]:
         verdicts = list(judged(found, name).values())
-        rows.append((TITLES[name], str(len(verdicts)), *(str(verdicts.count(word)) for word in VERDICTS)))
-    return table(("peer", "cells", *VERDICTS.values()), rows)
+        lines.append((TITLES[name], str(len(verdicts)), *(str(verdicts.count(word)) for word in VERDICTS)))
+    return table(("peer", "cells", *VERDICTS.values()), lines)
 
 
 def peers() -> str:
     found = results()
     parts = []
     for protocol in PROTOCOLS:
-        names = [name for name, told in found["peers"].items() if protocol in told["how"]]
+        names = [name for name, peer in found["peers"].items() if protocol in peer["how"]]
         keys = [key for key in found["ours"] if key.startswith(f"{protocol} / ")]
         if names:
             head = ("", "trigate", *(TITLES[name] for name in names))
-            rows = [peer_row(found, key, names) for key in keys]
-            parts.append(f"### `{protocol}`, the same bytes\n\n{table(head, rows)}")
+            lines = [peer_row(found, key, names) for key in keys]
+            parts.append(f"### `{protocol}`, the same bytes\n\n{table(head, lines)}")
     return "\n\n".join(parts)
 
 
 def peer_row(found: dict[str, Any], key: str, names: list[str]) -> tuple[str, ...]:
-    told = found["ours"][key]
-    mine = "; ".join([told["status"], *(f"runs `{call['name']} {shown(call)}`" for call in told["released"])])
-    theirs = (text_of(found["peers"][name]["seen"][key], told) for name in names)
-    return (key.partition(" / ")[2], mine, *theirs)
-
-
-def shown(call: dict[str, Any]) -> str:
-    return json.dumps(call["arguments"], ensure_ascii=False).replace("|", "\\|")
+    mine = found["ours"][key]
+    seen = (found["peers"][name]["seen"].get(key) for name in names)
+    theirs = ("–" if each is None else text_of(each, mine) for each in seen)
+    return (title(key.partition(" / ")[2]), told(mine), *theirs)
 
 
 def broken() -> str:
     found = results()
-    rows = []
-    for name, told in found["peers"].items():
-        for protocol, seen in told["broken"].items():
-            none = {"released": [], "held": []}
-            rows.append((TITLES[name], f"`{protocol}`", text_of(seen, none)))
-    return table(("peer", "protocol", "the connection breaks inside the arguments"), rows)
+    lines = []
+    for name, peer in found["peers"].items():
+        for protocol, seen in peer["broken"].items():
+            mine = found["ours"][f"{protocol} / cut_in_arguments"]
+            lines.append((TITLES[name], f"`{protocol}`", text_of(seen, mine)))
+    return table(("peer", "protocol", "the connection breaks inside the arguments"), lines)
 
 
 # -- what trigate chose ----------------------------------------------------------------------------
@@ -176,14 +190,14 @@ def broken() -> str:
 
 def choices() -> str:
     """Every table under "Choices" in the pages of the protocols, in one."""
-    rows = []
+    made = []
     for page in sorted((ROOT / "docs" / "protocols").glob("*.md")):
         _, _, section = page.read_text(encoding="utf-8").partition("\n### Choices\n")
         lines = [line for line in section.partition("\n#")[0].splitlines() if line.startswith("| ")]
         for line in lines[1:]:
             question, choice = (cell.strip() for cell in line.strip("|").split("|")[:2])
-            rows.append((f"[{page.stem}](protocols/{page.name})", question, choice))
-    return table(("protocol", "question", "choice"), rows)
+            made.append((f"[{page.stem}](protocols/{page.name})", question, choice))
+    return table(("protocol", "question", "choice"), made)
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -191,6 +205,8 @@ def choices() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "profiles": profiles,
     "ends": ends,
+    "meant": meant,
+    "rows": explained,
     "matrix": matrix,
     "reasons": reasons,
     "measured": measured,

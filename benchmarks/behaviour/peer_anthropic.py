@@ -17,7 +17,9 @@ HOW = {
 def client(cell: Cell) -> Anthropic | AnthropicBedrock:
     shared: dict[str, Any] = {"base_url": cell.url, "max_retries": 0, "timeout": 10}
     if cell.protocol == "bedrock-invoke":
-        return AnthropicBedrock(aws_access_key="none", aws_secret_key="none", aws_region="us-east-1", **shared)
+        return AnthropicBedrock(
+            aws_access_key="none", aws_secret_key="none", aws_region="us-east-1", **shared
+        )
     return Anthropic(api_key="none", **shared)
 
 

@@ -26,8 +26,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cells import ROOT, Cell, cells, controls, outcome
-from page import RESULTS, write_page
+from cells import MEANT, ROOT, Cell, cells, controls, outcome
+from page import NOT_ASKED, RESULTS, write_page
 from verdict import verdict
 
 import trigate
@@ -124,7 +124,7 @@ class Peer:
             "protocol": cell.protocol,
             "body": base64.b64encode(cell.body).decode(),
             "broken": broken,
-            "names": cell.names,
+            "names": [call.name for call in MEANT.values()],
         }
         self._process.stdin.write(json.dumps(told).encode() + b"\n")
         self._process.stdin.flush()
@@ -138,9 +138,9 @@ def measure(name: str, asked: Iterable[Cell], ours: dict[str, dict[str, Any]]) -
     seen: dict[str, dict[str, Any]] = {}
     broken: dict[str, dict[str, Any]] = {}
     for cell in asked:
-        if cell.protocol not in peer.greeting["how"]:
+        if cell.protocol not in peer.greeting["how"] or (cell.protocol, cell.row) in NOT_ASKED:
             continue
-        key = f"{cell.protocol} / {cell.row}"
+        key = cell.key
         seen[key] = peer.ask(cell)
         if cell.row == BROKEN:
             broken[cell.protocol] = peer.ask(cell, broken=True)
@@ -160,14 +160,14 @@ def main() -> None:
     options = parser.parse_args()
     if not options.page:
         asked = [*controls(), *cells()]
-        ours = {f"{cell.protocol} / {cell.row}": outcome(cell) for cell in asked}
+        ours = {cell.key: outcome(cell) for cell in asked}
         kept = json.loads(RESULTS.read_text(encoding="utf-8")).get("peers", {}) if options.peer else {}
         found = {name: measure(name, asked, ours) for name in options.peer or PEERS}
         results = {
             "date": datetime.date.today().isoformat(),
             "python": platform.python_version(),
             "trigate": trigate.__version__,
-            "bytes": {f"{cell.protocol} / {cell.row}": cell.digest for cell in asked},
+            "bytes": {cell.key: cell.digest for cell in asked},
             "ours": ours,
             "peers": {name: found.get(name) or kept[name] for name in PEERS if name in found or name in kept},
         }

@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["VERDICTS", "Verdict", "text_of", "verdict"]
+from cells import MEANT
+
+__all__ = ["VERDICTS", "Verdict", "shown", "text_of", "verdict"]
 
 Verdict: TypeAlias = Literal[
     "agrees", "runs", "invents", "marked", "unreadable", "error", "no call", "no answer"
@@ -80,7 +82,7 @@ def text_of(seen: dict[str, Any], ours: dict[str, Any]) -> str:
     """The cell of the page."""
     found = verdict(seen, ours)
     if found in ("agrees", "runs", "invents"):
-        shown = ", ".join(shown_call(call) for call in seen["calls"] if call["fate"] == "runs")
+        shown = ", ".join(shown(call) for call in seen["calls"] if call["fate"] == "runs")
         after = f", then {seen['error']}" if seen["error"] else ""
         return f"runs {shown}{after}" if found == "agrees" else f"**RUNS** {shown}{after}"
     if found == "error":
@@ -88,13 +90,17 @@ def text_of(seen: dict[str, Any], ours: dict[str, Any]) -> str:
     if found == "marked":
         return "marked: " + next(call["why"] for call in seen["calls"] if call["fate"] == "marked")
     if found == "unreadable":
-        return "no JSON: " + ", ".join(shown_call(call) for call in seen["calls"])
+        return "no JSON: " + ", ".join(shown(call) for call in seen["calls"])
     if found == "no call":
         return f"no call, finish `{seen['finish']}`" if seen["finish"] else "no call"
     return "no answer"
 
 
-def shown_call(call: dict[str, Any]) -> str:
+def shown(call: dict[str, Any]) -> str:
+    """Its letter, if it is a call as the turn meant it; else name and arguments."""
     arguments = call["arguments"]
+    for letter, meant in MEANT.items():
+        if (call["name"], value_of(arguments)) == (meant.name, meant.value):
+            return letter
     told = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return f"`{call['name']} {told}`".replace("|", "\\|")

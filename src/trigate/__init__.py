@@ -40,9 +40,10 @@ from trigate.items import (
 )
 from trigate.leftover import Leftover
 from trigate.limits import Limits
+from trigate.notes import Anomaly, Decision
 from trigate.parser import ResponseParser
 from trigate.protocols import PROTOCOLS
-from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Usage
+from trigate.response import ErrorInfo, Response, ServerCall, Usage
 from trigate.sources import aiter_items, iter_items, parse
 from trigate.validate import LENIENCIES
 
@@ -53,6 +54,7 @@ __all__ = [
     "PROTOCOLS",
     "Anomaly",
     "ArgumentsDelta",
+    "Decision",
     "DecodeError",
     "ErrorInfo",
     "EventStreamDecoder",

@@ -94,7 +94,12 @@ class ProviderError(TrigateError):
     layer = "provider"
 
     def __init__(
-        self, message: str, *, code: str, type: str | None = None, offset: int | None = None
+        self,
+        message: str,
+        *,
+        code: str,
+        type: str | None = None,  # noqa: A002 - the provider's own word
+        offset: int | None = None,
     ) -> None:
         super().__init__(message, code=code, offset=offset)
         self.type = type

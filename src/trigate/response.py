@@ -14,8 +14,9 @@ import msgspec
 
 from trigate import errors
 from trigate.calls import ReleasedCall, ToolCall
+from trigate.notes import Anomaly, Decision
 
-__all__ = ["Anomaly", "ErrorInfo", "Response", "ServerCall", "Status", "Usage"]
+__all__ = ["Anomaly", "Decision", "ErrorInfo", "Response", "ServerCall", "Status", "Usage"]
 
 Status: TypeAlias = Literal[
     "in_progress", "completed", "incomplete", "failed", "cancelled", "truncated", "conflict"
@@ -49,14 +50,6 @@ class ErrorInfo(msgspec.Struct, frozen=True):
     limit: str | None = None
 
 
-class Anomaly(msgspec.Struct, frozen=True):
-    """A tolerated deviation: its code, the byte offset of the event that showed it, and what was seen."""
-
-    code: str
-    offset: int | None
-    detail: str
-
-
 class ServerCall(msgspec.Struct, frozen=True):
     """Something that the provider ran itself: never to be run by the client. raw: the item's JSON text."""
 
@@ -80,9 +73,11 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     id, model       None until the provider said
     error           why it is not completed, or None
     anomalies       what was tolerated
+    decisions       what decided the calls and the verdict, in order
     clean_end       a terminal event came, and after it the input ended at the border of an event
     protocol        the protocol it was read by
     server_calls    what the provider ran itself
+    echo            the raw JSON of the turn's own parts: what to_message() is made from
     """
 
     status: Status
@@ -97,6 +92,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     error: ErrorInfo | None = None
     anomalies: tuple[Anomaly, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     clean_end: bool = False
     server_calls: tuple[ServerCall, ...] = ()
     echo: tuple[bytes, ...] = ()
@@ -113,7 +109,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
         """The assistant's turn in the provider's own shape, to be sent back before the results.
 
         Opaque members (signatures, encrypted reasoning) are unchanged. Of a response that is not completed the
-        client's calls are left out: nothing may answer them (protocols.md, section 10).
+        client's calls are left out: nothing may answer them.
         """
         from trigate.protocols import interpreter
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 from trigate.items import Item, ResponseEnded
@@ -76,7 +77,7 @@ def _chunks(source: Source) -> Iterator[Buffer]:
     if isinstance(source, str):
         raise TypeError("a stream is bytes, not str; for a file, pass pathlib.Path or an open binary file")
     if isinstance(source, os.PathLike):
-        with open(source, "rb") as file:
+        with Path(source).open("rb") as file:
             yield from _read(file)
     elif hasattr(source, "read"):
         yield from _read(cast("BinaryIO", source))

@@ -28,7 +28,8 @@ from trigate.items import (
     UsageUpdate,
 )
 from trigate.limits import Limits
-from trigate.response import Anomaly, ErrorInfo, Response, ServerCall, Status, Usage
+from trigate.notes import Notes
+from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
 from trigate.text import Pieces, TextPart, join_halves
 from trigate.validate import judge_arguments
@@ -80,9 +81,7 @@ class Turn:
         self._reasoning: list[TextPart] = []
         self._refusal: list[TextPart] = []
         self._server_calls: list[ServerCall] = []
-        self._anomalies: list[Anomaly] = []
-        self._noted: set[tuple[str, str]] = set()
-        self._anomalies_dropped = 0
+        self._notes = Notes(options.limits.max_anomalies)
         self._arguments_size: dict[int, int] = {}
         self._kept = 0
         self._items: list[Item] = []
@@ -182,6 +181,7 @@ class Turn:
             return call
         call._position = len(self.calls)
         self.calls.append(call)
+        self._notes.decision("call_started", offset, f"a {kind} call at {wire_key!r}")
         return call
 
     def announce(self, call: ToolCall) -> None:
@@ -283,20 +283,21 @@ class Turn:
                 )
             return
         call._state = "done"
+        self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
         if self.options.release_on == "call" and self._status == "in_progress":
             self._unproven.append(call._position)
             if is_proven:
-                self.prove_calls()
+                self.prove_calls(offset)
         else:
             self._emit(ToolCallDone(snapshot(call)))
 
-    def prove_calls(self) -> None:
+    def prove_calls(self, offset: int | None = None) -> None:
         """Generation went on behind the closed calls, so no limit cut them: release_on="call" lets them run."""
         proven, self._unproven = self._unproven, []
         for position in proven:
             call = self.calls[position]
             if call._state == "done" and self._status == "in_progress":
-                call = self._release(call)
+                call = self._release(call, offset)
             self._emit(ToolCallDone(snapshot(call)))
 
     def _twin(self, call: ToolCall) -> ToolCall | None:
@@ -316,8 +317,9 @@ class Turn:
         seed = "\x1f".join((self.protocol, self.id or "", repr(call._wire_key), call._name, call.arguments))
         return "tg_" + hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
-    def _release(self, call: ToolCall) -> ReleasedCall:
+    def _release(self, call: ToolCall, offset: int | None) -> ReleasedCall:
         released = release(call)
+        self._notes.decision("call_released", offset, f"{_label(call)} may run")
         call._state = "released"
         self.calls[call._position] = released
         return released
@@ -329,6 +331,7 @@ class Turn:
         was_streaming = call._state == "streaming"
         call._state = "void"
         call._problem = problem
+        self._notes.decision("call_void", offset, f"{_label(call)} may not run: {problem}")
         if problem not in ("incomplete", "response_not_completed", "conflict"):
             self.anomaly(f"call_{problem}", offset, detail)
         if was_streaming:
@@ -338,15 +341,7 @@ class Turn:
 
     def anomaly(self, code: str, offset: int | None, detail: str, *, once: bool = False) -> None:
         """Notes a tolerated deviation. once: the same code and detail are noted a single time."""
-        if once:
-            if (code, detail) in self._noted:
-                return
-            if len(self._noted) < self.options.limits.max_anomalies:
-                self._noted.add((code, detail))
-        if len(self._anomalies) < self.options.limits.max_anomalies:
-            self._anomalies.append(Anomaly(code, offset, detail))
-        else:
-            self._anomalies_dropped += 1
+        self._notes.anomaly(code, offset, detail, once)
 
     def unknown(self, what: str, offset: int | None) -> None:
         """An event or item type that this version does not know: tolerated, unless the caller is strict."""
@@ -367,6 +362,7 @@ class Turn:
             place = "" if offset is None else f" (event at byte {offset})"
             self._status = "conflict"
             self._error = ErrorInfo("structure", "conflict", code, f"{detail}{place}", offset)
+            self._notes.decision("conflict", offset, f"{code}: {detail}")
         self.anomaly(code, offset, detail)
 
     def fault(self, error: TrigateError) -> None:
@@ -414,6 +410,8 @@ class Turn:
         if self._error is None:
             self._status = status
             self._error = error
+        word = "" if reason is None else f", in the wire's words {reason!r}"
+        self._notes.decision("ended", offset, f"the response is over: {self._status}{word}")
         if self._status == "completed":
             self._check_ids(offset)
         for call in list(self.calls):
@@ -439,7 +437,7 @@ class Turn:
             self.void_call(call, "incomplete", offset, "")
         elif call._state == "done":
             if self._status == "completed" and runs:
-                self._release(call)
+                self._release(call, offset)
             elif self._status == "completed":
                 detail = f"the response ended as {self.reason!r}, which asks for no call to be run"
                 self.void_call(call, "not_requested", offset, detail)
@@ -454,10 +452,6 @@ class Turn:
         return self._status
 
     def response(self, *, clean_end: bool = False) -> Response:
-        anomalies = tuple(self._anomalies)
-        if self._anomalies_dropped:
-            dropped = f"{self._anomalies_dropped} more were not kept (max_anomalies)"
-            anomalies = (*anomalies, Anomaly("anomalies_dropped", None, dropped))
         return Response(
             status=self._status,
             protocol=self.protocol,
@@ -476,7 +470,8 @@ class Turn:
             id=self.id,
             model=self.model,
             error=self._error,
-            anomalies=anomalies,
+            anomalies=self._notes.anomalies,
+            decisions=self._notes.decisions,
             clean_end=clean_end and self.is_end_clean,
             server_calls=tuple(self._server_calls),
             echo=self.echo,
@@ -490,6 +485,10 @@ def _whole_text(call: ToolCall) -> str:
     if joined != text:
         call._pieces = Pieces(joined)
     return joined
+
+
+def _label(call: ToolCall) -> str:
+    return f"{call._name or 'an unnamed call'} ({call._call_id})"
 
 
 def _shorten(text: str) -> str:

@@ -95,7 +95,7 @@ class AnthropicMessages:
         return anthropic_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         kind = value.get("type")
         return isinstance(kind, str) and kind in _HANDLERS
@@ -236,7 +236,7 @@ class AnthropicMessages:
             if not block.is_stopped:
                 self._leave_open(block, event)
         if word in PROFILE.asks_to_run and not self._has_fallback:
-            turn.prove_calls()
+            turn.prove_calls(event.start)
 
     def _leave_open(self, block: Block, event: Frame) -> None:
         """The message stopped inside this block: nothing may be added any more."""
@@ -252,7 +252,7 @@ class AnthropicMessages:
             self._usage = self._usage | {name: value for name, value in usage.items() if value is not None}
             self._turn.count(usage_of(self._usage))
 
-    def _message_stop(self, data: bytes, event: Frame) -> None:  # noqa: ARG002 - it has no members
+    def _message_stop(self, data: bytes, event: Frame) -> None:
         word = self._stop_reason
         status = "failed" if word is None else PROFILE.status_of(word)
         error: ErrorInfo | None = None
@@ -276,7 +276,7 @@ class AnthropicMessages:
     def _close_message(self) -> None:
         self._turn.echo = self._blocks.to_echo()
 
-    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without message_stop
+    def finish(self, left: Leftover) -> None:
         """The input is over without a terminal event: what is whole can still be shown."""
         self._close_message()
 
@@ -312,7 +312,7 @@ class AnthropicMessages:
         if block_type == "fallback":
             self._has_fallback = True  # another model goes on: that proves nothing about what came before
         elif not self._has_fallback:
-            turn.prove_calls()
+            turn.prove_calls(event.start)
         block = self._blocks.open(index, block_type, raw, event)
         if self._has_stop_reason:
             detail = f"block {index} ({block.type}) begins after the stop_reason"

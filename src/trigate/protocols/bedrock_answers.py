@@ -26,7 +26,7 @@ def to_message(response: Response) -> dict[str, Any]:
     return {"role": "assistant", "content": [block for block in content if _may_stay(block, answerable)]}
 
 
-def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:  # noqa: ARG001 - the call says all
+def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The user's message with one result. Several results of one turn belong into one such message."""
     if call.call_id is None:
         raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")

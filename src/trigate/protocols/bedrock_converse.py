@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from trigate.calls import ToolCall
-from trigate.errors import DecodeError, StructureError
+from trigate.errors import DecodeError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
@@ -35,15 +35,15 @@ from trigate.protocols.bedrock_converse_wire import (
     Metadata,
     Reasoning,
     ResultPart,
-    ToolInput,
     ToolUse,
     failure_of,
+    input_of,
     is_given,
     usage_of,
 )
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import as_json_text, decode, members_of
+from trigate.protocols.wire import decode, members_of
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
@@ -106,7 +106,7 @@ class BedrockConverse:
         return bedrock_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the event type tells
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first message belongs to this protocol (for `auto`)."""
         return event.event in _HANDLERS and event.event != "metadata"
 
@@ -226,7 +226,7 @@ class BedrockConverse:
             else:
                 turn.anomaly("block_after_stop_reason", event.start, detail)
         else:
-            turn.prove_calls()
+            turn.prove_calls(event.start)
         # Indices may have gaps: Nova leaves out the numbers of blocks that stayed empty.
         block = self._blocks[index] = Block(index, kind, start)
         self._all.append(block)
@@ -277,7 +277,7 @@ class BedrockConverse:
 
     def _arguments(self, index: int, block: Block | None, delta: Delta, event: Frame) -> None:
         turn = self._turn
-        piece, is_text = _input_of(delta, event)
+        piece, is_text = input_of(delta, event)
         detail = f"arguments for block {index}"
         if block is None:
             turn.anomaly("delta_without_start", event.start, f"toolUse for index {index}", once=True)
@@ -402,7 +402,7 @@ class BedrockConverse:
             if not block.is_stopped:
                 self._leave_open(block, word in PROFILE.asks_to_run, event)
         if word in PROFILE.asks_to_run:
-            turn.prove_calls()
+            turn.prove_calls(event.start)
 
     def _leave_open(self, block: Block, is_asked: bool, event: Frame) -> None:
         """The message stopped inside this block. If it asks for its calls to be run, events are missing."""
@@ -455,18 +455,6 @@ class BedrockConverse:
             self._turn.is_end_clean = False
             self._turn.anomaly("missing_metadata", None, "the input ended without metadata")
         self._end(word, None)
-
-
-def _input_of(delta: Delta, event: Frame) -> tuple[str, bool]:
-    """The piece of a toolUse delta, and whether it came as a string. If it is missing, text was lost."""
-    raw = decode(delta.toolUse, ToolInput, event).input
-    if not bytes(raw):
-        said = f"the toolUse delta in the event at byte {event.start} has no input"
-        raise StructureError(said, code="missing_member", offset=event.start)
-    piece, is_text = as_json_text(raw)
-    if not is_text:
-        decode(raw, AnyObject, event)
-    return piece or "", is_text
 
 
 def _kind_of(told: dict[str, bytes], event: Frame) -> Kind:

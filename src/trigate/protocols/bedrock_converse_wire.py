@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
+from trigate.errors import StructureError
 from trigate.framing import Frame
+from trigate.protocols.wire import as_json_text, decode
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "ToolInput",
     "ToolUse",
     "failure_of",
+    "input_of",
     "is_given",
     "usage_of",
 ]
@@ -111,6 +114,18 @@ class Metadata(msgspec.Struct):
 
 def is_given(raw: msgspec.Raw) -> bool:
     return bytes(raw) not in (b"", b"null")
+
+
+def input_of(delta: Delta, event: Frame) -> tuple[str, bool]:
+    """The piece of a toolUse delta, and whether it came as a string. If it is missing, text was lost."""
+    raw = decode(delta.toolUse, ToolInput, event).input
+    if not bytes(raw):
+        said = f"the toolUse delta in the event at byte {event.start} has no input"
+        raise StructureError(said, code="missing_member", offset=event.start)
+    piece, is_text = as_json_text(raw)
+    if not is_text:
+        decode(raw, AnyObject, event)
+    return piece or "", is_text
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:

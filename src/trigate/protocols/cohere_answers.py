@@ -26,7 +26,7 @@ def to_message(response: Response) -> dict[str, Any]:
     return message | {name: value for name, value in told.items() if value}
 
 
-def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:  # noqa: ARG001 - no flag on this wire
+def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The result of one call. An error has no sign of its own: its text says it."""
     if call.call_id is None:
         raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")

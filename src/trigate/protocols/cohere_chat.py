@@ -71,7 +71,7 @@ class CohereChat:
         return cohere_answers.tool_result_message(response, call, content, is_error)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         kind = value.get("type")
         return isinstance(kind, str) and kind in _HANDLERS
@@ -179,7 +179,7 @@ class CohereChat:
     def _noise(self, data: bytes, event: Frame) -> None:
         """An end that says nothing of its own."""
 
-    def _debug(self, data: bytes, event: Frame) -> None:  # noqa: ARG002 - shown as it is
+    def _debug(self, data: bytes, event: Frame) -> None:
         self._turn.other("debug", event.data)
 
     # -- calls -------------------------------------------------------------------------------------
@@ -319,7 +319,7 @@ class CohereChat:
         told = b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items())
         self._turn.echo = (b"{" + told + b"}",)
 
-    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without message-end
+    def finish(self, left: Leftover) -> None:
         """The input is over without a terminal event: what is whole can still be shown."""
         self._close_message()
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from trigate._core import ServerSentEvent
+from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
@@ -31,7 +32,7 @@ from trigate.protocols.gemini_wire import (
 )
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, error_info, fields_of
-from trigate.response import ErrorInfo, ServerCall, Status
+from trigate.response import ErrorInfo, Response, ServerCall, Status
 from trigate.strays import Strays
 from trigate.turn import TextPart, Turn
 
@@ -129,11 +130,16 @@ class Gemini:
         self._blocked: tuple[str, int | None] | None = None
         self._has_sentinel = False
 
-    to_message = staticmethod(gemini_answers.to_message)
-    tool_result_message = staticmethod(gemini_answers.tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return gemini_answers.to_message(response)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return gemini_answers.tool_result_message(response, call, content, is_error)
+
+    @staticmethod
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         if "type" in value or "choices" in value:
             return False

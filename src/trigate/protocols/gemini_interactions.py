@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
@@ -31,7 +32,7 @@ from trigate.protocols.gemini_interactions_wire import (
 from trigate.protocols.gemini_wire import is_given
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
-from trigate.response import ErrorInfo, ServerCall
+from trigate.response import ErrorInfo, Response, ServerCall
 from trigate.turn import Turn
 
 __all__ = ["GeminiInteractions"]
@@ -76,11 +77,16 @@ class GeminiInteractions:
         self._has_sentinel = False
         self._taken: dict[str, int] = {}
 
-    to_message = staticmethod(answers.to_message)
-    tool_result_message = staticmethod(answers.tool_result_message)
+    @staticmethod
+    def to_message(response: Response) -> Any:
+        return answers.to_message(response)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the JSON alone tells
+    def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> Any:
+        return answers.tool_result_message(response, call, content, is_error)
+
+    @staticmethod
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         kind = value.get("event_type")
         return isinstance(kind, str) and kind.startswith(("interaction.", "step."))
@@ -230,7 +236,7 @@ class GeminiInteractions:
             self._turn.conflict("status_changed", event.start, f"{old!r} became {word!r}")
         self._word = None if word in GOES_ON else word
         if word in PROFILE.asks_to_run:
-            self._turn.prove_calls()
+            self._turn.prove_calls(event.start)
 
     def _confirm(self, step: Step, event: Frame) -> None:
         """A step of the final list: its call must be the one that was streamed."""

@@ -29,7 +29,7 @@ def to_message(response: Response) -> list[dict[str, Any]]:
     return steps
 
 
-def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:  # noqa: ARG001 - the call knows all
+def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The function_result step for one call."""
     if call.call_id is None:
         raise ValueError(f"the call of {call.name!r} has no id, so it cannot be answered")

@@ -27,7 +27,7 @@ def to_message(response: Response) -> dict[str, Any]:
     return message
 
 
-def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:  # noqa: ARG001 - no flag on this wire
+def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The result of one call. An error has no sign of its own: its text says it."""
     if not call.name:
         raise ValueError("the call has no name, so it cannot be answered")

@@ -117,7 +117,7 @@ class OpenAIChat:
         return tool_result_message(response, call, content, is_error)
 
     @staticmethod
-    def recognises(event: Frame, value: dict[str, Any]) -> bool:  # noqa: ARG004 - the value tells it
+    def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         return "choices" in value or str(value.get("object")).startswith(OBJECTS)
 

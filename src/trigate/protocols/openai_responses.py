@@ -385,7 +385,7 @@ class OpenAIResponses:
         reason, error = why(status, shot, kind, event)
         self._turn.end(status, reason, error=error, offset=event.start)
 
-    def finish(self, left: Leftover) -> None:  # noqa: ARG002 - no end without a terminal event
+    def finish(self, left: Leftover) -> None:
         """The input is over without a terminal event: what is done can still be shown."""
         self._turn.echo = self._done_items()
 

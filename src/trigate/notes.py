@@ -1,0 +1,67 @@
+"""What was remarkable about a response, and what decided it: anomalies and decisions, each with its byte offset.
+
+Rules
+ - Bounded: anomalies by `max_anomalies`, the rest are counted; decisions by the calls, a few for each.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Anomaly", "Decision", "Notes"]
+
+
+class Anomaly(msgspec.Struct, frozen=True):
+    """A tolerated deviation: its code, the byte offset of the event that showed it, and what was seen."""
+
+    code: str
+    offset: int | None
+    detail: str
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """One step towards the verdict.
+
+    rule: "call_started", "call_done", "call_void", "call_released", "conflict", "ended".
+    offset: the first byte of the event that decided; None where only the end of the input did.
+    """
+
+    rule: str
+    offset: int | None
+    detail: str
+
+
+class Notes:
+    """Collects both for one response."""
+
+    def __init__(self, max_anomalies: int) -> None:
+        self._max = max_anomalies
+        self._anomalies: list[Anomaly] = []
+        self._dropped = 0
+        self._seen: set[tuple[str, str]] = set()
+        self._decisions: list[Decision] = []
+
+    def anomaly(self, code: str, offset: int | None, detail: str, once: bool) -> None:
+        if once:
+            if (code, detail) in self._seen:
+                return
+            if len(self._seen) < self._max:
+                self._seen.add((code, detail))
+        if len(self._anomalies) < self._max:
+            self._anomalies.append(Anomaly(code, offset, detail))
+        else:
+            self._dropped += 1
+
+    def decision(self, rule: str, offset: int | None, detail: str) -> None:
+        self._decisions.append(Decision(rule, offset, detail))
+
+    @property
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        if not self._dropped:
+            return tuple(self._anomalies)
+        dropped = f"{self._dropped} more were not kept (max_anomalies)"
+        return (*self._anomalies, Anomaly("anomalies_dropped", None, dropped))
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        return tuple(self._decisions)
