@@ -1,4 +1,4 @@
-"""How a ConverseStream message ends, well or not: docs/protocols/bedrock-converse.md, "Ends"."""
+"""How a ConverseStream message ends, well or not: docs/protocols/bedrock-converse.md, "How it ends"."""
 
 from __future__ import annotations
 

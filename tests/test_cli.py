@@ -222,7 +222,7 @@ def test_calls_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     members = json.loads(lines[0])
     assert set(members) == {
         *("status", "reason", "protocol", "id", "model", "calls", "released", "text", "reasoning", "refusal"),
-        *("usage", "error", "anomalies", "clean_end", "server_calls"),
+        *("usage", "error", "anomalies", "decisions", "clean_end", "server_calls"),
     }
     assert members["status"] == "completed"
     assert members["protocol"] == "openai-responses"

@@ -1,4 +1,4 @@
-"""How a Cohere message ends, well or not: docs/protocols/cohere-chat.md, "Ends"."""
+"""How a Cohere message ends, well or not: docs/protocols/cohere-chat.md, "How it ends"."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length") or 0))
-        self.server.requests += 1
-        if self.server.requests > 1:
+        self.server.requests += self.path.startswith(self.server.place)
+        if self.server.requests != 1 or not self.path.startswith(self.server.place):
             self.send_error(400, "the conversation is over")
             return
         self.send_response(200)
@@ -51,18 +51,21 @@ class _Server(ThreadingHTTPServer):
     content_type = "text/event-stream"
     broken = False
     requests = 0
+    place = "/0/"
 
 
 class Loopback:
     """The server, in a thread of its own, until the process ends."""
 
     def __init__(self) -> None:
+        self._number = 0
         self._server = _Server(("127.0.0.1", 0), _Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        """Another one after each `answer_with`, so that what comes late is known for what it is."""
+        return f"http://127.0.0.1:{self._server.server_port}{self._server.place[:-1]}"
 
     @property
     def requests(self) -> int:
@@ -71,4 +74,6 @@ class Loopback:
 
     def answer_with(self, body: bytes, *, broken: bool = False) -> None:
         """The next request gets this body."""
+        self._number += 1
+        self._server.place = f"/{self._number}/"
         self._server.body, self._server.broken, self._server.requests = body, broken, 0

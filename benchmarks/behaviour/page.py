@@ -64,7 +64,7 @@ def profiles() -> str:
         facts = (profile.closes_arguments, profile.completes_call, profile.asks_to_run, profile.terminal)
         lines.append((f"`{name}`", *(words(fact) for fact in facts)))
     return table(
-        ("protocol", "closes the arguments", "completes the call", "asks to run", "where it is over"), rows
+        ("protocol", "closes the arguments", "completes the call", "asks to run", "where it is over"), lines
     )
 
 

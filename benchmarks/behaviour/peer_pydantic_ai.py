@@ -58,7 +58,7 @@ async def run(cell: Cell, seen: Seen) -> None:
     for name, arguments in ran:
         seen.calls.append(Call(None, name, arguments, "runs"))
     if not ran and cell.server.requests > 1:
-        seen.calls.append(Call(None, None, None, "marked", "the agent told the model to try again"))
+        seen.calls.append(Call(None, "a call", "", "marked", "the agent told the model to try again"))
 
 
 def ask(cell: Cell, seen: Seen) -> None:

@@ -31,6 +31,9 @@ VERDICTS: dict[Verdict, str] = {
     "no answer": "gives no answer in time",
 }
 
+#: What was handed over, in the order and with the words of a cell.
+FATES = {"runs": "runs", "unreadable": "no JSON:", "marked": "marked:"}
+
 
 def value_of(arguments: Any) -> Any:
     """What a user's loop makes of the arguments: a text is read, and an empty one stands for no members."""
@@ -79,21 +82,19 @@ def whole_value(arguments: str) -> Any:
 
 
 def text_of(seen: dict[str, Any], ours: dict[str, Any]) -> str:
-    """The cell of the page."""
+    """The cell of the page: what runs, what else was handed over, and how it ended."""
     found = verdict(seen, ours)
-    if found in ("agrees", "runs", "invents"):
-        shown = ", ".join(shown(call) for call in seen["calls"] if call["fate"] == "runs")
-        after = f", then {seen['error']}" if seen["error"] else ""
-        return f"runs {shown}{after}" if found == "agrees" else f"**RUNS** {shown}{after}"
-    if found == "error":
-        return f"error `{seen['error']}`"
-    if found == "marked":
-        return "marked: " + next(call["why"] for call in seen["calls"] if call["fate"] == "marked")
-    if found == "unreadable":
-        return "no JSON: " + ", ".join(shown(call) for call in seen["calls"])
-    if found == "no call":
-        return f"no call, finish `{seen['finish']}`" if seen["finish"] else "no call"
-    return "no answer"
+    parts = []
+    for fate, words in FATES.items():
+        calls = [call for call in seen["calls"] if call["fate"] == fate]
+        if calls:
+            bold = fate == "runs" and found != "agrees"
+            parts.append(f"{'**RUNS**' if bold else words} {', '.join(shown(call) for call in calls)}")
+    if seen["error"]:
+        parts.append("no answer" if seen["error"] == "timeout" else f"error `{seen['error']}`")
+    if not parts:
+        parts.append(f"no call, finish `{seen['finish']}`" if seen["finish"] else "no call")
+    return "; ".join(parts)
 
 
 def shown(call: dict[str, Any]) -> str:
@@ -101,6 +102,7 @@ def shown(call: dict[str, Any]) -> str:
     arguments = call["arguments"]
     for letter, meant in MEANT.items():
         if (call["name"], value_of(arguments)) == (meant.name, meant.value):
-            return letter
+            return f"{letter} ({call['why']})" if call.get("why") else letter
     told = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return f"`{call['name']} {told}`".replace("|", "\\|")
+    why = f" ({call['why']})" if call.get("why") else ""
+    return f"`{call['name']} {told}`".replace("|", "\\|") + why

@@ -36,7 +36,8 @@ class ToolCall:
                arguments are the item's own members as one JSON object
     state      "streaming", "done", "released" or "void"
     problem    why it is void: "incomplete", "malformed", "duplicate_key", "conflict", "no_call_id",
-               "no_name", "repeated", "unknown_type", "not_requested", "response_not_completed"; else None
+               "no_name", "repeated", "unknown_type", "not_for_client", "not_requested",
+               "response_not_completed"; else None
     index      its position as the wire counts
     wire_key   what routes its fragments
     flags      what was remarkable: "empty_arguments", "lone_surrogate", "arguments_not_string" ...

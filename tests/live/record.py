@@ -1,4 +1,7 @@
-"""Writes examples/streams/live-*.sse again: `python tests/live/record.py`, where the server is installed."""
+"""Writes examples/streams/live-*.sse again: `python tests/live/record.py`, where the server is installed.
+
+The ids are new each time: tests/test_live_recordings.py and docs/live.md tell them.
+"""
 
 from __future__ import annotations
 

@@ -85,6 +85,11 @@ def _add_calls(verbs: argparse._SubParsersAction[_Parser]) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="also show which rule and which bytes decided (--json has them too)",
+    )
+    parser.add_argument(
         "--release-on",
         choices=["response", "call"],
         default="response",

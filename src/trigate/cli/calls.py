@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from trigate.calls import ToolCall
+from trigate.cli.explain import explain
 from trigate.cli.render import Row, Screen, dump_json, shorten
 from trigate.cli.source import chunks
 from trigate.parser import ResponseParser
@@ -40,14 +41,19 @@ def run(options: argparse.Namespace) -> int:
         strict=options.strict,
         deltas=False,
     )
+    seen = bytearray()
     for chunk in chunks(options.file, progress=True):
         parser.feed(chunk)
+        if options.explain:
+            seen += chunk
     response = parser.finish()
     screen = Screen()
     if options.json:
         screen.write(_as_json(response, 2 if screen.is_terminal else None))
     else:
         _show(response, screen)
+        if options.explain:
+            explain(response, bytes(seen), screen)
     return EXIT_CODES[response.status]
 
 
@@ -69,6 +75,7 @@ def _as_json(response: Response, indent: int | None) -> str:
         "usage": _members(response.usage),
         "error": _members(response.error),
         "anomalies": [_members(anomaly) for anomaly in response.anomalies],
+        "decisions": [_members(decision) for decision in response.decisions],
         "clean_end": response.clean_end,
         "server_calls": [_members(call) for call in response.server_calls],
     }

@@ -326,7 +326,8 @@ class BedrockConverse:
             block.is_altered = True
 
     def _add_text(self, block: Block, delta: Delta, event: Frame) -> None:
-        block.part = block.part or self._turn.open_text()
+        if block.part is None:
+            block.part = self._turn.open_text()
         self._turn.add_text(block.part, delta.text or "", block.index, event.start)
 
     def _add_citation(self, block: Block, delta: Delta, event: Frame) -> None:
@@ -339,7 +340,8 @@ class BedrockConverse:
         turn = self._turn
         told = decode(delta.reasoningContent, Reasoning, event)
         if told.text is not None:
-            block.reasoning = block.reasoning or turn.open_reasoning()
+            if block.reasoning is None:
+                block.reasoning = turn.open_reasoning()
             turn.add_reasoning(block.reasoning, told.text, block.index, event.start)
         for member in ("signature", "redactedContent"):
             piece = getattr(told, member)

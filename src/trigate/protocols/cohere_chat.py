@@ -167,7 +167,8 @@ class CohereChat:
     def _tool_plan(self, data: bytes, event: Frame) -> None:
         piece = decode(data, Event, event).plan
         if piece:
-            self._plan = self._plan or self._turn.open_reasoning()
+            if self._plan is None:
+                self._plan = self._turn.open_reasoning()
             self._turn.add_reasoning(self._plan, piece, 0, event.start)
 
     def _citation(self, data: bytes, event: Frame) -> None:

@@ -69,18 +69,14 @@ class Function(msgspec.Struct):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A call as it is told apart from another: the record that held it, its identity, its arguments' text."""
+    """What tells a call apart from another of equal name and arguments: the record that held it, its identity."""
 
     record: int
     call_id: str | None
     index: int | None
-    name: str | None
-    arguments: str
 
     def is_same(self, other: Seen) -> bool:
         """Whether both are one call."""
-        if self.name != other.name or not _is_equal(self.arguments, other.arguments):
-            return False
         if self.call_id and other.call_id:
             return self.call_id == other.call_id
         if self.index is None or other.index is None:
@@ -101,7 +97,8 @@ class OllamaChat:
         self._records = 0
         self._text: TextPart | None = None
         self._reasoning: TextPart | None = None
-        self._seen: list[Seen] = []
+        self._seen: dict[tuple[str | None, str], list[Seen]] = {}  # by name and arguments, however written
+        self._indices: list[int | None] = []  # of the calls, in the order of arrival
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -162,10 +159,12 @@ class OllamaChat:
     def _add(self, thinking: str | None, text: str | None, event: Frame) -> None:
         turn = self._turn
         if thinking:
-            self._reasoning = self._reasoning or turn.open_reasoning()
+            if self._reasoning is None:
+                self._reasoning = turn.open_reasoning()
             turn.add_reasoning(self._reasoning, thinking, 0, event.start)
         if text:
-            self._text = self._text or turn.open_text()
+            if self._text is None:
+                self._text = turn.open_text()
             turn.add_text(self._text, text, 0, event.start)
 
     # -- calls -------------------------------------------------------------------------------------
@@ -175,21 +174,24 @@ class OllamaChat:
         made = decode(raw, Call, event)
         function = decode(made.function, Function, event) if _is_given(made.function) else Function()
         text, is_string = as_json_text(function.arguments)
-        seen = Seen(self._records, made.id or None, function.index, function.name or None, text or "")
-        if any(seen.is_same(other) for other in self._seen):
-            detail = f"{seen.name or 'an unnamed tool'}, {seen.call_id}: the same call as before"
+        name = function.name or None
+        seen = Seen(self._records, made.id or None, function.index)
+        equal = self._seen.setdefault((name, _canonical(text or "")), [])
+        if any(seen.is_same(other) for other in equal):
+            detail = f"{name or 'an unnamed tool'}, {seen.call_id}: the same call as before"
             turn.anomaly("repeated_call", event.start, detail)
             return
-        place = len(self._seen)
+        place = len(self._indices)
         index = place if function.index is None else function.index
         call = turn.open_call((place,), index=index, kind="function", offset=event.start)
         if turn.is_ended:
             return
-        self._seen.append(seen)
+        equal.append(seen)
+        self._indices.append(function.index)
         turn.echo = (*turn.echo, bytes(raw))
         if not turn.keep(len(turn.echo[-1]), event.start):
             return
-        turn.identify(call, seen.call_id, seen.name, event.start)
+        turn.identify(call, seen.call_id, name, event.start)
         turn.announce(call)
         if text:
             if is_string:
@@ -227,13 +229,13 @@ class OllamaChat:
             raw=raw,
         )
         self._turn.count(usage)
-        if usage.output_tokens and not (self._text or self._reasoning or self._seen):
+        if usage.output_tokens and not (self._text or self._reasoning or self._indices):
             detail = f"{usage.output_tokens} tokens, and nothing came"
             self._turn.anomaly("usage_without_content", event.start, detail)
 
     def _check_indices(self, event: Frame) -> None:
         """Indices are dense from 0, except that older servers give all calls the index 0, or none."""
-        indices = {seen.index for seen in self._seen}
+        indices = set(self._indices)
         if None not in indices and indices != set(range(len(indices))):
             told = sorted(index for index in indices if index is not None)
             self._turn.anomaly("index_gap", event.start, f"the calls have the indices {told}")
@@ -246,12 +248,8 @@ def _is_given(raw: msgspec.Raw) -> bool:
     return bytes(raw) not in (b"", b"null")
 
 
-def _is_equal(one: str, other: str) -> bool:
-    """Whether two argument texts are one object, however it is written."""
-    return one == other or _canonical(one) == _canonical(other)
-
-
 def _canonical(text: str) -> str:
+    """The same for every way to write one object."""
     try:
         return json.dumps(json.loads(text or "{}"), sort_keys=True)
     except (ValueError, RecursionError):

@@ -65,7 +65,7 @@ class Item(msgspec.Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Whether its status confirms the item. A call made by a program stays in progress until its result is there."""
+        """Whether its status confirms the item. A program's call stays in progress until its result is there."""
         if self.status == "in_progress":
             return isinstance(self.caller, dict) and self.caller.get("type") == "program"
         return self.status in COMPLETED_ITEM
