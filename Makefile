@@ -70,7 +70,7 @@ test-sanitized: $(SANITIZED)/installed
 fuzz:
 	$(MAKE) -C tests/fuzz SECONDS=$(FUZZ_SECONDS)
 
-$(BENCH)/installed: $(SOURCES) benchmarks/requirements.txt
+$(BENCH)/installed: $(SOURCES) $(shell find src -name '*.py') benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install -q --disable-pip-version-check -r benchmarks/requirements.txt .
 	touch $@

@@ -6,6 +6,8 @@ Rules
  - The standard library alone: a script that feeds the same bytes to other parsers can import this.
 """
 
+# ruff: noqa: ARG002 - each protocol's step takes what any of them needs
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -431,7 +433,9 @@ def _half(writer: Writer, end: End) -> None:
 def _cut(writer: Writer, row: str) -> None:
     """The rows that end before anything says how the turn ended."""
     writer.whole(A)
-    if row in ("sentinel_no_terminal", "item_done_then_cut") or (isinstance(writer, Gemini | Ollama) and row == "whole_no_terminal"):
+    if row in ("sentinel_no_terminal", "item_done_then_cut") or (
+        isinstance(writer, Gemini | Ollama) and row == "whole_no_terminal"
+    ):
         writer.whole(B)
     else:
         writer.begin(B)

@@ -47,7 +47,7 @@ def _flipped(frame: bytes, chance: random.Random) -> bytes:
 
 
 def mutants(stream: list[bytes], chance: random.Random, flips: int) -> Iterator[Mutant]:
-    """Every frame dropped, doubled, swapped, cut at the end of input and cut in mid-stream; `flips` bits in all."""
+    """Every frame dropped, doubled, swapped, cut at the end of input and cut in mid-stream; and `flips` flipped bits."""
 
     def made(kind: str, place: int, after: tuple[bytes, ...], *, width: int = 1, end: bool = False) -> Mutant:
         rest = [] if end else stream[place + width :]
@@ -143,7 +143,7 @@ def _edit(before: str, after: str) -> tuple[str, str]:
     """What differs between two texts, without what they begin and end with alike."""
     start = len(
         "".join(a for a, b in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after)))
-    )  # noqa: B905
+    )
     before, after = before[start:], after[start:]
     end = 0
     while end < min(len(before), len(after)) and before[-1 - end] == after[-1 - end]:
@@ -164,8 +164,22 @@ def _value_changed(old: Told, new: Told) -> bool:
 _SSE = {"openai-chat", "anthropic-messages", "gemini", "gemini-interactions", "cohere-chat"}
 
 
-def _named(frame: bytes) -> bool:
-    return frame.startswith(b"event:")
+def _unread(protocol: str, mutant: Mutant) -> str | None:
+    """Why the piece of a damaged frame was passed over: a member has another name, or a line another field."""
+    (after,) = mutant.after
+    if protocol not in _SSE:
+        return "member_unread" if mutant.kind == "flip" else None
+    if (
+        mutant.kind == "hole"
+    ):  # what is left stands before the next frame's first line and becomes its field name
+        remnant = re.split(rb"\r\n|\r|\n", after)[-1]
+        return "line_unread" if remnant and b":" not in remnant else None
+    payload = _payload(protocol, after)
+    if payload is None:
+        return "line_unread"
+    was = _payload(protocol, mutant.before[0])
+    kinds = [event.get("type", event.get("event_type")) for event in (was, payload)]
+    return "member_unread" if kinds[0] == kinds[1] else None  # another type is an event that can be seen
 
 
 def _value_lost(old: str, new: str, path: str) -> bool:
@@ -206,9 +220,9 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
         _value_lost(old.arguments, new.arguments, path) for path in _paths(mutant.before[0])
     ):
         return "value_lost"
-    if kind == "flip" and not kept and _piece_lost(old, new, lost):
-        return "member_unread" if _payload(protocol, mutant.after[0]) is not None else "line_unread"
-    if kind == "flip" and protocol in _SSE and not _named(mutant.following):
+    if kind in ("flip", "hole") and not kept and _piece_lost(old, new, lost):
+        return _unread(protocol, mutant)
+    if kind == "flip" and protocol in _SSE and not mutant.following.startswith(b"event:"):
         if _piece_lost(old, new, _pieces(protocol, mutant.following)):
             return "line_unread"
     if kind == "flip" and not new.arguments and protocol in ("gemini", "ollama-chat"):

@@ -207,7 +207,7 @@ def test_the_last_message_delta_counts() -> None:
     )
     response = script.parse()
     assert states(response) == RELEASED
-    assert codes(response) == ["stop_reason_changed"]
+    assert codes(response) == ["reason_changed"]
     assert response.usage is not None
     assert (response.usage.input_tokens, response.usage.output_tokens) == (9, 8)
     assert Script.begun().call(0).reason().end("end_turn").parse().released == ()
@@ -231,7 +231,7 @@ def test_a_message_that_was_cut_does_not_come_to_ask(words: list[str | None]) ->
         script.reason(word)
     response = script.end().parse()
     assert (response.status, response.released) == ("conflict", ())
-    assert "stop_reason_changed" in codes(response)
+    assert "reason_changed" in codes(response)
 
 
 def test_usage_is_merged() -> None:

@@ -99,13 +99,13 @@ def test_arguments_after_their_end_are_a_conflict() -> None:
     )
     for response in (late, cut, server.end().parse()):
         assert (response.status, response.released) == ("conflict", ())
-        assert "delta_after_done" in codes(response)
+        assert "delta_after_close" in codes(response)
     assert Script.begun().call(0).json(0, "").end().parse().anomalies == ()
 
 
 def test_text_after_its_end_is_kept_and_noted() -> None:
     response = Script.begun().text(0, "a").delta(0, "text_delta", text="b").end("end_turn").parse()
-    assert (response.text, codes(response)) == ("ab", ["delta_after_done"])
+    assert (response.text, codes(response)) == ("ab", ["delta_after_close"])
 
 
 def test_blocks_after_the_stop_reason() -> None:

@@ -136,14 +136,14 @@ def test_a_second_stop() -> None:
     assert (states(same), codes(same)) == (RELEASED, ["repeated_event"])
     for reason in ("max_tokens", "end_turn", None):
         other = agree(data + one(("messageStop", {"stopReason": reason})) + METADATA)
-        assert (other.status, error_code(other), other.released) == ("conflict", "stop_reason_changed", ())
+        assert (other.status, error_code(other), other.released) == ("conflict", "reason_changed", ())
 
 
 @pytest.mark.parametrize(
     ("late", "code"),
     [
         (Script().call(1, call_id="t2"), "block_after_stop_reason"),
-        (Script().piece(0, "1"), "delta_after_done"),
+        (Script().piece(0, "1"), "delta_after_close"),
         (Script().piece(5, "1"), "orphan_arguments"),
         (Script.begun(), "response_restarted"),
     ],
@@ -204,12 +204,12 @@ def test_stops_that_stop_nothing() -> None:
 
 def test_text_after_its_stop() -> None:
     response = Script.begun().text(0).delta(0, text="!").call(1).end().parse()
-    assert (response.text, states(response), codes(response)) == ("Hi!", RELEASED, ["delta_after_done"])
+    assert (response.text, states(response), codes(response)) == ("Hi!", RELEASED, ["delta_after_close"])
 
 
 def test_arguments_after_their_stop() -> None:
     response = Script.begun().call(0).piece(0, "1").end().parse()
-    assert (response.status, error_code(response)) == ("conflict", "delta_after_done")
+    assert (response.status, error_code(response)) == ("conflict", "delta_after_close")
     assert states(response) == [("t1", "void", "conflict")]
 
 

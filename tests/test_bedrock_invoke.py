@@ -118,7 +118,7 @@ def test_offsets_are_those_of_the_frames() -> None:
     place = len(chunks(events[:-3]))
     response = parse(chunks(events))
     assert response.error is not None
-    assert (response.status, response.error.code) == ("conflict", "delta_after_done")
+    assert (response.status, response.error.code) == ("conflict", "delta_after_close")
     assert response.error.offset == place
 
 

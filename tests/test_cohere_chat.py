@@ -298,7 +298,7 @@ def test_a_piece_after_the_end_of_its_call() -> None:
     response = Script.begun().call(0).piece(0, "1").end().parse()
     assert (response.status, error_code(response), states(response)) == (
         "conflict",
-        "delta_after_done",
+        "delta_after_close",
         CONFLICT,
     )
     assert states(Script.begun().call(0).piece(0, "").end().parse()) == RELEASED

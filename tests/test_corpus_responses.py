@@ -10,6 +10,7 @@ import hashlib
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import trigate
 from recorded import corpus_entries, corpus_stream, needs_corpus
@@ -113,7 +114,8 @@ def test_items_carry_the_same_text_as_the_response(entry: dict[str, Any]) -> Non
 def test_released_early_are_the_same_calls(entry: dict[str, Any]) -> None:
     data = corpus_stream(entry["file"])
     early = trigate.parse(data, PROTOCOL, release_on="call")
-    assert early == trigate.parse(data, PROTOCOL)
+    # Only the moment at which each call was released differs.
+    assert replace(early, decisions=()) == replace(trigate.parse(data, PROTOCOL), decisions=())
     items, _ = run([data], release_on="call")
     done = [item.call for item in items if isinstance(item, trigate.ToolCallDone)]
     assert tuple(done) == early.released

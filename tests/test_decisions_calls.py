@@ -116,7 +116,7 @@ def test_a_delta_after_the_text_was_closed() -> None:
     response = parse(
         started().delta(0, CALL).closed(0, CALL).delta(0, " ").done(0, function_item(CALL)).end()
     )
-    assert conflict(response) == "delta_after_done"
+    assert conflict(response) == "delta_after_close"
 
 
 # -- sequence numbers --------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_no_output_index_at_all() -> None:
     script.add("response.output_item.done", item=function_item(CALL)).end(output=[function_item(CALL)])
     response = parse(script)
     assert verdict(response) == RELEASED
-    assert "missing_output_index" in codes(response)
+    assert "missing_index" in codes(response)
 
 
 # -- what must be there ------------------------------------------------------------------------------

@@ -429,3 +429,15 @@ def test_no_number_of_an_event_raises(kind: str, member: str) -> None:
     response = trigate.parse(script.data().replace(b'"N"', b"9" * 5000), PROTOCOL)
     assert response.status in (kind.removeprefix("response."), "failed")
     assert len(response.released) == (1 if response.status == "completed" else 0)
+
+
+def test_completed_without_a_status_is_noted() -> None:
+    response = parse(good().end("response.completed", status=None).data())
+    assert response.status == "completed"
+    assert "missing_status" in [anomaly.code for anomaly in response.anomalies]
+
+
+def test_completed_around_an_error_is_a_failure() -> None:
+    response = parse(good().end("response.completed", error={"code": "server_error", "message": "m"}).data())
+    assert (response.status, response.reason, response.released) == ("failed", "server_error", ())
+    assert [anomaly.code for anomaly in response.anomalies] == ["status_differs"]

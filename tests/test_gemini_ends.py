@@ -84,11 +84,11 @@ def test_the_profile_names_every_word() -> None:
     ("words", "status", "runs", "noted"),
     [
         (["STOP", "STOP"], "completed", True, []),
-        (["STOP", "MAX_TOKENS"], "incomplete", False, ["finish_changed"]),
-        (["STOP", "MALFORMED_FUNCTION_CALL"], "failed", False, ["finish_changed"]),
+        (["STOP", "MAX_TOKENS"], "incomplete", False, ["reason_changed"]),
+        (["STOP", "MALFORMED_FUNCTION_CALL"], "failed", False, ["reason_changed"]),
         (["FINISH_REASON_UNSPECIFIED", "STOP"], "completed", True, []),
-        (["MAX_TOKENS", "STOP"], "completed", False, ["finish_changed", "call_not_requested"]),
-        (["MALFORMED_FUNCTION_CALL", "STOP"], "completed", False, ["finish_changed", "call_not_requested"]),
+        (["MAX_TOKENS", "STOP"], "completed", False, ["reason_changed", "call_not_requested"]),
+        (["MALFORMED_FUNCTION_CALL", "STOP"], "completed", False, ["reason_changed", "call_not_requested"]),
     ],
 )
 def test_the_last_reason_counts(words: list[str], status: str, runs: bool, noted: list[str]) -> None:

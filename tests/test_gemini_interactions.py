@@ -317,8 +317,8 @@ def test_the_final_list_agrees() -> None:
         ([CALL | {"arguments": {"a": 2}}], "arguments_differ"),
         ([CALL | {"arguments": {}}], "arguments_differ"),
         ([CALL | {"name": "other"}], "name_changed"),
-        ([{"type": "thought"}], "call_missing_in_final_steps"),
-        ([CALL | {"id": "f2"}], "call_missing_in_final_steps"),
+        ([{"type": "thought"}], "call_missing_in_final_output"),
+        ([CALL | {"id": "f2"}], "call_missing_in_final_output"),
     ],
 )
 def test_the_final_list_contradicts(steps: list[Chunk], code: str) -> None:

@@ -58,7 +58,7 @@ def test_an_event_id_with_other_content_hides_nothing() -> None:
     ("told", "code"),
     [
         ([delta(0, "arguments_delta", arguments="{}")], "orphan_arguments"),
-        ([*GO, delta(0, "arguments_delta", arguments="{}")], "delta_after_done"),
+        ([*GO, delta(0, "arguments_delta", arguments="{}")], "delta_after_close"),
         ([*text_step(1, "x"), *GO, delta(1, "arguments_delta", arguments="{}")], "orphan_arguments"),
         ([*GO, delta(None, "arguments_delta", arguments="{}")], "orphan_arguments"),
         ([*GO, *function_step(1, "{}", call_id="f1")], "call_id_reused"),
@@ -79,7 +79,7 @@ def test_contradictions(told: list[Told], code: str) -> None:
         ([*GO, stopped(0)], ["repeated_stop"]),
         ([*GO, stopped(7)], ["stop_without_start"]),
         ([*GO, updated("in_progress", interaction_id="i2")], ["response_id_changed"]),
-        ([*GO, *text_step(1, "x"), delta(1, "text", text="y")], ["delta_after_stop"]),
+        ([*GO, *text_step(1, "x"), delta(1, "text", text="y")], ["delta_after_close"]),
         ([*GO, delta(5, "text", text="x")], ["delta_without_start"]),
         ([*GO, delta(5, "thought_summary", content={"type": "text", "text": "x"})], ["delta_without_start"]),
         ([*GO, delta(5, "image", data="")], ["delta_without_start"]),

@@ -33,7 +33,7 @@ class Recording(NamedTuple):
         return (STREAMS / f"live-{self.protocol}-{word}.sse").read_bytes()
 
 
-_NO_INDEX = ("missing_output_index", "missing_output_index")
+_NO_INDEX = ("missing_index", "missing_index")
 RECORDINGS = (
     Recording(
         "openai-chat",

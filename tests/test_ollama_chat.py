@@ -99,8 +99,11 @@ def test_lines_end_at_lf_alone() -> None:
 
 @pytest.mark.parametrize("eol", ["\r\n", "\n\n", "\r\n \n\n"])
 def test_crlf_and_blank_lines(eol: str) -> None:
-    assert parse(lines(*PARALLEL, eol=eol)) == parse(lines(*PARALLEL))
-    assert parse(b"\n \r\n" + lines(*PARALLEL, eol=eol)).released == parse(lines(*PARALLEL)).released
+    plain = parse(lines(*PARALLEL))
+    for data in (lines(*PARALLEL, eol=eol), b"\n \r\n" + lines(*PARALLEL, eol=eol)):
+        response = parse(data)
+        assert (response.status, response.text, response.usage) == (plain.status, plain.text, plain.usage)
+        assert (response.calls, response.anomalies, response.clean_end) == (plain.calls, (), True)
 
 
 @pytest.mark.parametrize("bad", ['{"message":', "data: {}", "{} {}", '{"done":false'])

@@ -70,7 +70,7 @@ def test_without_index_the_id_joins_the_pieces() -> None:
         DONE,
     )
     assert verdict(response) == [("a", "go", '{"n":1}', None), ("b", "at", "{}", None)]
-    assert codes(response) == ["missing_tool_index"]
+    assert codes(response) == ["missing_index"]
 
 
 def test_without_index_and_id_a_name_opens_a_call_and_text_goes_on() -> None:
@@ -83,7 +83,7 @@ def test_without_index_and_id_a_name_opens_a_call_and_text_goes_on() -> None:
         DONE,
     )
     assert verdict(response) == [("a", "go", '{"n":1}', None), (None, "at", "{}", "no_call_id")]
-    assert codes(response) == ["missing_tool_index", "call_no_call_id"]
+    assert codes(response) == ["missing_index", "call_no_call_id"]
 
 
 def test_without_anything_while_calls_take_turns_it_is_a_conflict() -> None:

@@ -207,7 +207,7 @@ def test_of_two_finishes_the_worse_one_counts(first: str, second: str, status: s
     response = parse(call(), finish(first), finish(second), DONE)
     assert (response.status, response.reason) == (status, reason)
     assert bool(response.released) is (status == "completed")
-    assert codes(response) == ["finish_changed"]
+    assert codes(response) == ["reason_changed"]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_content_behind_a_finish_is_a_conflict(late: dict[str, Any]) -> None:
     response = parse(call(), finish(), late, DONE)
     assert (response.status, response.released) == ("conflict", ())
     assert verdict(response) == [("call_1", "go", '{"n":1}', "conflict")]
-    assert set(codes(response)) == {"delta_after_finish"}
+    assert set(codes(response)) == {"delta_after_close"}
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_a_choice_without_an_index_is_the_first() -> None:
     data = json.loads(wire(call())[6:])
     del data["choices"][0]["index"]
     response = parse(data, finish(), DONE)
-    assert (verdict(response), codes(response)) == ([GO], ["missing_choice_index"])
+    assert (verdict(response), codes(response)) == ([GO], ["missing_index"])
 
 
 @pytest.mark.parametrize("index", [-1, 128, 2**40])

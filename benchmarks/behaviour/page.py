@@ -1,17 +1,15 @@
 """Writes the generated tables of docs/completion.md, each between its markers.
 
 Rules
- - profiles and the matrix of trigate come from the code of today; the peers' tables from
-   benchmarks/results/behaviour.json.
- - `page.py` writes, `page.py --check` only says whether the page is up to date (else 1).
-   tests/test_completion_page.py asks the same, table by table. No peer is needed for any of it.
+ - Profiles, matrix and choices come from the code and the pages of today; the peers' tables from
+   benchmarks/results/behaviour.json. tests/test_completion_page.py compares them, one by one.
+ - No peer is needed for any of it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -235,9 +233,3 @@ def write_page() -> None:
         made = make().replace("\\", "\\\\")  # in a replacement a backslash is special
         text = place(name).sub(made, text)
     PAGE.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    if "--check" in sys.argv:
-        sys.exit(int(any(written(name) != make() for name, make in TABLES.items())))
-    write_page()

@@ -55,10 +55,10 @@ async def run(cell: Cell, seen: Seen) -> None:
         # After a tool ran, or was refused, the agent asks the model again, and the loopback says no to that.
         if not ran and cell.server.requests < 2:
             raise
-    for name, arguments in ran:
+    for name, arguments in sorted(ran, key=lambda each: each[0]):  # they ran side by side
         seen.calls.append(Call(None, name, arguments, "runs"))
     if not ran and cell.server.requests > 1:
-        seen.calls.append(Call(None, "a call", "", "marked", "the agent told the model to try again"))
+        seen.calls.append(Call(None, None, None, "marked", "the agent told the model to try again"))
 
 
 def ask(cell: Cell, seen: Seen) -> None:

@@ -152,6 +152,20 @@ def measure(name: str, asked: Iterable[Cell], ours: dict[str, dict[str, Any]]) -
     return peer.greeting | {"seen": seen, "broken": broken}
 
 
+def measured(chosen: list[str] | None, asked: list[Cell], ours: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The results file anew. chosen: ask these alone, and keep what the file says of the others."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))["peers"] if chosen else {}
+    found = kept | {name: measure(name, asked, ours) for name in chosen or PEERS}
+    return {
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
+        "trigate": trigate.__version__,
+        "bytes": {cell.key: cell.digest for cell in asked},
+        "ours": ours,
+        "peers": {name: found[name] for name in PEERS if name in found},
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description="What the libraries in use do with the bytes of the cut matrix."
@@ -159,22 +173,15 @@ def main() -> None:
     parser.add_argument(
         "--peer", choices=PEERS, action="append", help="ask this one; the others stay as they are"
     )
-    parser.add_argument("--page", action="store_true", help="ask nobody: write the page from the results")
+    parser.add_argument("--page", action="store_true", help="ask nobody: what trigate does, and the page")
     options = parser.parse_args()
-    if not options.page:
-        asked = [*controls(), *cells()]
-        ours = {cell.key: outcome(cell) for cell in asked}
-        kept = json.loads(RESULTS.read_text(encoding="utf-8")).get("peers", {}) if options.peer else {}
-        found = {name: measure(name, asked, ours) for name in options.peer or PEERS}
-        results = {
-            "date": datetime.date.today().isoformat(),
-            "python": platform.python_version(),
-            "trigate": trigate.__version__,
-            "bytes": {cell.key: cell.digest for cell in asked},
-            "ours": ours,
-            "peers": {name: found.get(name) or kept[name] for name in PEERS if name in found or name in kept},
-        }
-        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    asked = [*controls(), *cells()]
+    ours = {cell.key: outcome(cell) for cell in asked}
+    if options.page:
+        results = json.loads(RESULTS.read_text(encoding="utf-8")) | {"ours": ours}
+    else:
+        results = measured(options.peer, asked, ours)
+    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     write_page()
 
 

@@ -17,7 +17,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, Literal, TypeAlias
 
@@ -83,7 +83,13 @@ def look(ask: Ask, server: Loopback, told: dict[str, Any]) -> Seen:
     except Exception as error:
         seen.error = type(error).__name__
         seen.message = str(error).replace(server.url, "URL").split("\n", 1)[0][:200]
+    seen.calls = [call if call.name in told["names"] else lost(call) for call in seen.calls]
     return seen
+
+
+def lost(call: Call) -> Call:
+    """A call that would run, but no tool has its name."""
+    return replace(call, fate="marked", why="no such tool") if call.fate == "runs" else call
 
 
 def serve(ask: Ask, packages: tuple[str, ...], how: dict[str, str]) -> None:

@@ -99,10 +99,12 @@ def text_of(seen: dict[str, Any], ours: dict[str, Any]) -> str:
 
 def shown(call: dict[str, Any]) -> str:
     """Its letter, if it is a call as the turn meant it; else name and arguments."""
-    arguments = call["arguments"]
+    arguments, why = call["arguments"], call.get("why")
+    after = f" ({why})" if why else ""
+    if call["name"] is None and arguments is None:
+        return str(why)
     for letter, meant in MEANT.items():
         if (call["name"], value_of(arguments)) == (meant.name, meant.value):
-            return f"{letter} ({call['why']})" if call.get("why") else letter
+            return letter + after
     told = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    why = f" ({call['why']})" if call.get("why") else ""
-    return f"`{call['name']} {told}`".replace("|", "\\|") + why
+    return f"`{call['name'] or 'nameless'} {told}`".replace("|", "\\|") + after

@@ -180,12 +180,13 @@ class ResponseParser:
         if self._framer.error is not None:
             return turn.response()
         left = self._framer.finish()
+        is_whole = not left
         if left and not turn.is_ended and self._take_leftover(left):
             left = Leftover()
         if not turn.is_ended:
             self._interpreter.finish(left)
         if turn.is_ended:
-            return turn.response(clean_end=not left and not turn.is_faulted)
+            return turn.response(clean_end=is_whole and not turn.is_faulted)
         turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
         return turn.response()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from json import decoder as _json_decoder
 from typing import Any, Literal, TypeAlias
 
@@ -37,6 +37,8 @@ LENIENCIES = {
 _SAFE_DEPTH = 100
 # Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
+_MAY_OVERFLOW = re.compile(r"\d[eE]\+?\d{2}|\d{309}")
+_INFINITE = (float("inf"), float("-inf"))
 _HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
@@ -70,7 +72,8 @@ def check_leniencies(words: Iterable[str]) -> frozenset[str]:
 def judge_arguments(text: str, *, max_depth: int, lenient: frozenset[str] = frozenset()) -> Verdict:
     """Judges a closed argument text. LimitError (depth_too_large) if it is nested too deep.
 
-    Flags: `empty_arguments` (stands for {}), `lone_surrogate`, and each leniency that was used.
+    Flags: `empty_arguments` (stands for {}), `lone_surrogate`, `number_out_of_range` (1e999 becomes infinite),
+    and each leniency that was used.
     """
     tracker = JSONTracker(max_depth=max_depth)
     try:
@@ -98,13 +101,15 @@ def judge_arguments(text: str, *, max_depth: int, lenient: frozenset[str] = froz
 def _judge_members(text: str, depth: int, flags: tuple[str, ...], lenient: frozenset[str]) -> Verdict:
     """A valid object: are its member names unique, and can Python hold its numbers?"""
     try:
-        _decode(text, depth, _unique_members)
+        value = _decode(text, depth, _unique_members)
     except _DuplicateKeyError as error:
         if "duplicate_keys" in lenient:
             return Verdict(flags=(*flags, "duplicate_keys"))
         return Verdict("duplicate_key", flags, f"the member name {error.args[0]!r} is repeated")
     except ValueError:
         return Verdict("malformed", flags, "an integer has more digits than Python converts")
+    if _MAY_OVERFLOW.search(text) and any(each in _INFINITE for each in _scalars(value)):
+        flags = (*flags, "number_out_of_range")
     return Verdict(flags=flags)
 
 
@@ -141,24 +146,22 @@ def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verd
         used.append("control_characters")
     if not set(used) <= lenient:
         return None
-    if _has_half(value):
+    if any(isinstance(each, str) and _HALF.search(each) for each in _scalars(value)):
         used.append("lone_surrogate")
     return Verdict(flags=tuple(sorted(set(used))))
 
 
-def _has_half(value: Any) -> bool:
-    """Whether half a surrogate pair stands in any string of the value."""
+def _scalars(value: Any) -> Iterator[Any]:
+    """All names, strings, numbers and words in a decoded value."""
     waiting = [value]
     while waiting:
-        match waiting.pop():
-            case str() as text:
-                if not text.isascii() and _HALF.search(text):
-                    return True
-            case dict() as members:
-                waiting += [*members.keys(), *members.values()]
-            case list() as elements:
-                waiting += elements
-    return False
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += [*each.keys(), *each.values()]
+        elif isinstance(each, list):
+            waiting += each
+        else:
+            yield each
 
 
 def _begins_value(rest: str) -> bool:

@@ -101,7 +101,7 @@ class _Reader:
         here = [item for item in self.items if item.index == index] if index is not None else self.items
         named = [item for item in here if item_id and item.item_id == item_id]
         if named or index is not None:
-            return (named or here or [None])[-1]
+            return (named or here)[-1] if here else None
         unfinished = [item for item in self.items if not item.done]
         return unfinished[0] if len(unfinished) == 1 else None
 

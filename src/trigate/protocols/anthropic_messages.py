@@ -224,9 +224,9 @@ class AnthropicMessages:
         if self._has_stop_reason and word != self._stop_reason:
             detail = f"{self._stop_reason!r} became {word!r}"
             if word in PROFILE.asks_to_run and self._was_cut:
-                turn.conflict("stop_reason_changed", event.start, detail)
+                turn.conflict("reason_changed", event.start, detail)
             else:
-                turn.anomaly("stop_reason_changed", event.start, detail)
+                turn.anomaly("reason_changed", event.start, detail)
         self._stop_reason = word
         if word is None:
             return
@@ -337,7 +337,7 @@ class AnthropicMessages:
         else:
             if block.is_stopped:
                 self._turn.anomaly(
-                    "delta_after_done", event.start, f"block {block.index} ({block.type})", once=True
+                    "delta_after_close", event.start, f"block {block.index} ({block.type})", once=True
                 )
             self._add(block, delta, event)
 
@@ -383,7 +383,7 @@ class AnthropicMessages:
             return
         if block.is_stopped:
             detail = f"arguments of block {block.index} ({block.type}) go on after their end"
-            turn.conflict("delta_after_done", event.start, detail, *([block.call] if block.call else []))
+            turn.conflict("delta_after_close", event.start, detail, *([block.call] if block.call else []))
         elif block.call is not None:
             turn.add_arguments(block.call, piece, event.start)
         elif turn.keep(len(piece), event.start):

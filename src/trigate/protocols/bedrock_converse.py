@@ -292,7 +292,7 @@ class BedrockConverse:
             return
         elif block.is_stopped or self._stop_reason is not None:
             calls = [block.call] if block.call else []
-            turn.conflict("delta_after_done", event.start, f"{detail} after its end", *calls)
+            turn.conflict("delta_after_close", event.start, f"{detail} after its end", *calls)
         elif block.call is not None:
             add_piece(turn, block.call, piece, is_text, event.start)
         elif turn.keep(len(piece), event.start):
@@ -312,7 +312,7 @@ class BedrockConverse:
                     continue
             elif block.is_stopped:
                 detail = f"block {block.index} ({block.kind})"
-                turn.anomaly("delta_after_done", event.start, detail, once=True)
+                turn.anomaly("delta_after_close", event.start, detail, once=True)
             _ADDERS[kind](self, block, delta, event)
 
     def _misplaced(self, block: Block, kind: str, is_empty: bool, event: Frame) -> None:
@@ -389,7 +389,7 @@ class BedrockConverse:
                 turn.anomaly("repeated_event", event.start, "a second messageStop")
             else:
                 detail = f"{self._stop_reason!r} became {word!r}"
-                turn.conflict("stop_reason_changed", event.start, detail)
+                turn.conflict("reason_changed", event.start, detail)
             return
         if word is None:
             said = f"the messageStop at byte {event.start} has no stopReason"

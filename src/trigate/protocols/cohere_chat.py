@@ -244,7 +244,7 @@ class CohereChat:
             return
         if call.state != "streaming" and call.problem not in _STILL_OPEN:
             detail = f"arguments of call {index} go on after their end"
-            turn.conflict("delta_after_done", event.start, detail, call)
+            turn.conflict("delta_after_close", event.start, detail, call)
         else:
             add_piece(turn, call, piece, is_text, event.start)
 

@@ -253,7 +253,7 @@ class Gemini:
         if part.finishReason:
             if candidate.finish not in (None, part.finishReason, _UNSPECIFIED):
                 detail = f"{candidate.finish} became {part.finishReason}"
-                turn.anomaly("finish_changed", event.start, detail, once=True)
+                turn.anomaly("reason_changed", event.start, detail, once=True)
                 candidate.was_cut = candidate.was_cut or _status_of(candidate.finish) != "completed"
             message = fields_of(bytes(part.finishMessage), event) if is_given(part.finishMessage) else None
             candidate.finish = part.finishReason

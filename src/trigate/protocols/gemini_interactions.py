@@ -233,7 +233,7 @@ class GeminiInteractions:
             return
         old = self._word
         if word in PROFILE.asks_to_run and old is not None and PROFILE.status_of(old) != "completed":
-            self._turn.conflict("status_changed", event.start, f"{old!r} became {word!r}")
+            self._turn.conflict("reason_changed", event.start, f"{old!r} became {word!r}")
         self._word = None if word in GOES_ON else word
         if word in PROFILE.asks_to_run:
             self._turn.prove_calls(event.start)
@@ -262,7 +262,7 @@ class GeminiInteractions:
             call = state.call
             if call is not None and call.call_id not in final:
                 detail = f"{call.name} {call.call_id} is not in the final list"
-                self._turn.conflict("call_missing_in_final_steps", event.start, detail, call)
+                self._turn.conflict("call_missing_in_final_output", event.start, detail, call)
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -326,7 +326,7 @@ class GeminiInteractions:
             turn.other(delta.type, bytes(message.delta).decode())
             return
         if state.is_stopped:
-            turn.anomaly("delta_after_stop", event.start, f"index {state.index}", once=True)
+            turn.anomaly("delta_after_close", event.start, f"index {state.index}", once=True)
         if turn.keep(len(message.delta), event.start):
             self._take_delta(state, delta, bytes(message.delta), event)
 
@@ -373,7 +373,7 @@ class GeminiInteractions:
         elif state is None or state.call is None:
             turn.conflict("orphan_arguments", event.start, "arguments that belong to no function call")
         elif state.is_stopped:
-            turn.conflict("delta_after_done", event.start, "arguments go on after their end", state.call)
+            turn.conflict("delta_after_close", event.start, "arguments go on after their end", state.call)
         elif text:
             if not is_string:
                 turn.flag(state.call, "arguments_not_string")

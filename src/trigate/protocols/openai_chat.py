@@ -216,7 +216,7 @@ class OpenAIChat:
 
     def _choice(self, index: int | None, event: Frame) -> ChoiceReader:
         if index is None:
-            self._turn.anomaly("missing_choice_index", event.start, "a choice without an index", once=True)
+            self._turn.anomaly("missing_index", event.start, "a choice without an index", once=True)
             index = 0
         choice = self._choices.get(index)
         if choice is None:

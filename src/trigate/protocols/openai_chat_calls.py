@@ -150,7 +150,7 @@ class ToolCalls:
         return self._open(index, frame)
 
     def _route_without_index(self, call_id: str | None, name: str | None, frame: Frame) -> Slot | None:
-        self._turn.anomaly("missing_tool_index", frame.start, "a fragment without an index", once=True)
+        self._turn.anomaly("missing_index", frame.start, "a fragment without an index", once=True)
         last = self._last
         if call_id is not None or last is None:
             return self._open(None, frame)

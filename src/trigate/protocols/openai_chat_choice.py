@@ -147,7 +147,7 @@ class ChoiceReader:
         """Text or a call behind a finish says that it was none: what it confirmed is open again."""
         if self.finish is not None:
             detail = f"{what} behind the finish of choice {self.index}"
-            self._turn.conflict("delta_after_finish", event.start, detail, *self.calls.calls)
+            self._turn.conflict("delta_after_close", event.start, detail, *self.calls.calls)
 
     def _is_late(self, content: str | None, event: Frame) -> bool:
         if content:
@@ -173,7 +173,7 @@ class ChoiceReader:
         is_first = self.finish is None
         if not is_first and word != self.finish:
             detail = f"choice {self.index}: {self.finish!r} became {word!r}"
-            self._turn.anomaly("finish_changed", event.start, detail, once=True)
+            self._turn.anomaly("reason_changed", event.start, detail, once=True)
         if is_first or RANK[status] > RANK[self.status]:
             self.finish, self.status, self._finished_at = word, status, event.start
         if is_first and status == "completed":

@@ -259,7 +259,7 @@ class OpenAIResponses:
         if slot.call is None:
             self._turn.anomaly("misplaced_delta", event.start, f"{kind} for an item of type {slot.type!r}")
         elif slot.is_closed:
-            self._turn.conflict("delta_after_done", event.start, "arguments go on after their end", slot.call)
+            self._turn.conflict("delta_after_close", event.start, "arguments go on after their end", slot.call)
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
 
@@ -376,6 +376,11 @@ class OpenAIResponses:
             self._turn.anomaly("status_differs", event.start, f"{kind} says status {shot.status!r}")
             if status == "completed" or (said != "completed" and kind == "response.done"):
                 status = said
+        if status == "completed" and shot.status is None:
+            self._turn.anomaly("missing_status", event.start, f"{kind} has a response without a status")
+        if status == "completed" and shot.error:
+            self._turn.anomaly("status_differs", event.start, f"{kind} holds an error")
+            status = "failed"
         self._compare_final(shot.output or [], status, event)
         if self._turn.is_ended:
             return

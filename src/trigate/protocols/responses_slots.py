@@ -71,7 +71,7 @@ class Slots:
     def index_of(self, index: int | None, offset: int | None) -> int:
         if index is not None:
             return index
-        self._turn.anomaly("missing_output_index", offset, "an item without output_index", once=True)
+        self._turn.anomaly("missing_index", offset, "an item without output_index", once=True)
         return self.next_index()
 
     def open(self, index: int, item: Item, event: Frame) -> Slot:
@@ -137,7 +137,7 @@ class Slots:
                     slot.item_id = place.item_id
                     self._name(slot)
             return slot
-        self._turn.anomaly("missing_output_index", event.start, "a fragment without output_index", once=True)
+        self._turn.anomaly("missing_index", event.start, "a fragment without output_index", once=True)
         if place.item_id:
             return self._by_item.get(place.item_id)
         return next(iter(self._unfinished)) if len(self._unfinished) == 1 else None
