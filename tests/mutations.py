@@ -10,7 +10,6 @@ Rules
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import random
 import re
@@ -47,7 +46,7 @@ def _flipped(frame: bytes, chance: random.Random) -> bytes:
 
 
 def mutants(stream: list[bytes], chance: random.Random, flips: int) -> Iterator[Mutant]:
-    """Every frame dropped, doubled, swapped, cut at the end of input and cut in mid-stream; and `flips` flipped bits."""
+    """Every frame dropped, doubled, swapped, cut at the end of input and cut in mid-stream; `flips` bits flipped."""
 
     def made(kind: str, place: int, after: tuple[bytes, ...], *, width: int = 1, end: bool = False) -> Mutant:
         rest = [] if end else stream[place + width :]
@@ -141,24 +140,26 @@ def _swapped(text: str, first: str, second: str) -> set[str]:
 
 def _edit(before: str, after: str) -> tuple[str, str]:
     """What differs between two texts, without what they begin and end with alike."""
-    start = len(
-        "".join(a for a, b in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after)))
-    )
-    before, after = before[start:], after[start:]
-    end = 0
-    while end < min(len(before), len(after)) and before[-1 - end] == after[-1 - end]:
+    start = end = 0
+    shorter = min(len(before), len(after))
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
         end += 1
-    return before[: len(before) - end], after[: len(after) - end]
+    return before[start : len(before) - end], after[start : len(after) - end]
 
 
-#: The longest thing that one flipped bit changes within a text: an escape, \\u00e9, as JSON within JSON.
-LONGEST_EDIT = 7
+#: What one flipped bit makes of a text: another character, or \\u00e9 becomes \\t00e9, or the other way round.
+LONGEST_EDIT = 5
 
 
 def _value_changed(old: Told, new: Told) -> bool:
     """One of the three members differs, in one character or escape."""
     pairs = [(str(a), str(b)) for a, b in zip(old, new, strict=True) if a != b]
-    return len(pairs) == 1 and max(map(len, _edit(*pairs[0]))) <= LONGEST_EDIT
+    if len(pairs) != 1:
+        return False
+    sizes = [len(text) for text in _edit(*pairs[0])]
+    return min(sizes) == 1 and max(sizes) <= LONGEST_EDIT
 
 
 _SSE = {"openai-chat", "anthropic-messages", "gemini", "gemini-interactions", "cohere-chat"}
@@ -193,10 +194,19 @@ def _value_lost(old: str, new: str, path: str) -> bool:
     return bool(value == json.loads(new or "{}"))
 
 
-def _piece_lost(old: Told, new: Told, lost: list[str]) -> bool:
-    """One piece is missing; where it was the only one, what is left is nothing, or the start's empty object."""
-    left = {text for piece in lost for text in _without(old.arguments, piece)}
-    return new.arguments in left or ("" in left and new.arguments == "{}")
+def _lost(protocol: str, old: Told, new: Told, frame: bytes) -> str | None:
+    """What of the frame is missing: a piece of text, or Gemini's value at a path.
+
+    Where the piece was the only one, what is left is nothing, or the empty object of the call's start.
+    """
+    left = {text for piece in _pieces(protocol, frame) for text in _without(old.arguments, piece)}
+    if new.arguments in left or ("" in left and new.arguments == "{}"):
+        return "piece_lost"
+    if protocol == "gemini" and any(
+        _value_lost(old.arguments, new.arguments, path) for path in _paths(frame)
+    ):
+        return "value_lost"
+    return None
 
 
 def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
@@ -214,20 +224,21 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
         return "piece_twice"
     if kind == "swap" and len(kept) == 2 and new.arguments in _swapped(old.arguments, kept[1], kept[0]):
         return "pieces_swapped"
-    if kind == "drop" and _piece_lost(old, new, lost):
-        return "piece_lost"
-    if kind == "drop" and any(
-        _value_lost(old.arguments, new.arguments, path) for path in _paths(mutant.before[0])
-    ):
-        return "value_lost"
-    if kind in ("flip", "hole") and not kept and _piece_lost(old, new, lost):
-        return _unread(protocol, mutant)
-    if kind == "flip" and protocol in _SSE and not mutant.following.startswith(b"event:"):
-        if _piece_lost(old, new, _pieces(protocol, mutant.following)):
-            return "line_unread"
-    if kind == "flip" and not new.arguments and protocol in ("gemini", "ollama-chat"):
-        return "member_unread"
-    return None
+    found = _lost(protocol, old, new, mutant.before[0])
+    if kind == "drop" or found is None:
+        return found or _damaged(protocol, mutant, old, new)
+    return _unread(protocol, mutant) if kind in ("flip", "hole") and not kept else None
+
+
+def _damaged(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
+    """A blank line's flipped bit makes one event of two, or a field nobody knows; an object's member has another name."""
+    if mutant.kind != "flip":
+        return None
+    unnamed = protocol in _SSE and not mutant.following.startswith(b"event:")
+    if unnamed and _lost(protocol, old, new, mutant.following):
+        return "line_unread"
+    whole = _payload(protocol, mutant.after[0]) is not None
+    return "member_unread" if whole and not new.arguments and protocol in ("gemini", "ollama-chat") else None
 
 
 def explain(protocol: str, mutant: Mutant, before: list[Told], extra: Told) -> str | None:

@@ -1,4 +1,4 @@
-"""trigate against the slow, literal readers of tests/model: recorded, described and generated streams of every protocol.
+"""trigate against the slow, literal readers of tests/model: recorded, described and generated streams.
 
 Rules
  - Equal are: status, the wire's reason, the text, the tokens, and each call with its id, name, arguments and release.

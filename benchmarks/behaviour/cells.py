@@ -6,6 +6,7 @@ without a fault: a peer that does not run its call cannot be judged on the rest.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import sys
@@ -20,8 +21,20 @@ if str(ROOT / "tests") not in sys.path:
     sys.path.append(str(ROOT / "tests"))
 
 import matrix_streams  # noqa: E402 (it is no package: the path comes first)
+import mutations  # noqa: E402
 
-__all__ = ["CONTROL", "MEANT", "Cell", "cells", "controls", "outcome", "refusals", "rows"]
+__all__ = [
+    "CONTROL",
+    "MEANT",
+    "Cell",
+    "cells",
+    "controls",
+    "counted",
+    "outcome",
+    "refusals",
+    "rows",
+    "unseen",
+]
 
 CONTROL = "no_fault"
 #: The calls that every turn asks for, by the letter that the page gives them.
@@ -70,6 +83,25 @@ def rows() -> dict[str, str]:
 def refusals() -> dict[tuple[str, str], str]:
     """Why a row does not exist in a protocol."""
     return dict(matrix_streams.NOT_ON_WIRE)
+
+
+def unseen() -> dict[str, dict[str, str]]:
+    """By protocol, the kinds of damage that its wire cannot show, and why."""
+    return dict(mutations.CANNOT_SHOW)
+
+
+def counted() -> dict[str, tuple[int, dict[str, int]]]:
+    """By protocol, how many mutants of the recordings there were, and how many calls each kind explains."""
+    tree = ast.parse((ROOT / "tests" / "test_mutation_safety.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if (
+            isinstance(node, ast.AnnAssign)
+            and ast.unparse(node.target) == "COUNTED"
+            and node.value is not None
+        ):
+            found: dict[str, tuple[int, dict[str, int]]] = ast.literal_eval(node.value)
+            return found
+    raise LookupError("tests/test_mutation_safety.py has no COUNTED")
 
 
 def outcome(cell: Cell) -> dict[str, Any]:

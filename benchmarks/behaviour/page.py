@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from cells import CONTROL, MEANT, ROOT, Cell, cells, outcome, refusals, rows
+from cells import CONTROL, MEANT, ROOT, Cell, cells, counted, outcome, refusals, rows, unseen
 from verdict import VERDICTS, Verdict, shown, text_of, verdict
 
 from trigate.protocols import PROTOCOLS
@@ -183,6 +183,26 @@ def broken() -> str:
     return table(("peer", "protocol", "the connection breaks inside the arguments"), lines)
 
 
+# -- what a wire cannot show -----------------------------------------------------------------------
+
+
+def blind() -> str:
+    by_kind: dict[tuple[str, str], list[str]] = {}
+    for name, kinds in unseen().items():
+        for kind, why in kinds.items():
+            by_kind.setdefault((kind, why), []).append(f"`{name}`")
+    content = [(title(kind), ", ".join(names), why) for (kind, why), names in sorted(by_kind.items())]
+    return table(("damage", "protocols", "why it does not show"), content)
+
+
+def numbers() -> str:
+    content = []
+    for name, (mutants, kinds) in counted().items():
+        told_kinds = ", ".join(f"{title(kind)} {number}" for kind, number in kinds.items())
+        content.append((f"`{name}`", f"{mutants:,}", told_kinds or "none"))
+    return table(("protocol", "mutants", "calls that were changed unseen"), content)
+
+
 # -- what trigate chose ----------------------------------------------------------------------------
 
 
@@ -211,6 +231,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "peers": peers,
     "broken": broken,
+    "blind": blind,
+    "numbers": numbers,
     "choices": choices,
 }
 

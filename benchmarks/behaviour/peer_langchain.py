@@ -41,7 +41,7 @@ def model(cell: Cell) -> BaseChatModel:
 def ask(cell: Cell, seen: Seen) -> None:
     total: AIMessageChunk | None = None
     for chunk in model(cell).stream("Hi"):
-        total = chunk if total is None else total + chunk  # type: ignore[assignment]
+        total = chunk if total is None else total + chunk
     if not isinstance(total, AIMessage):
         return
     told = total.response_metadata

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from trigate._core import ServerSentEvent
 from trigate.errors import TransportError, TrigateError
@@ -230,9 +230,7 @@ class ResponseParser:
                 self._turn.end("truncated", None, error=error)
                 return
             value = None
-        if isinstance(value, dict) and (
-            value.get("error") or value.get("detail") or value.get("type") == "error"
-        ):
+        if isinstance(value, dict) and _is_error(value):
             info = error_info(value, 0)
             self._turn.end("failed", None, error=info)
             return
@@ -253,6 +251,12 @@ class ResponseParser:
 
     def __repr__(self) -> str:
         return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"
+
+
+def _is_error(body: dict[str, Any]) -> bool:
+    """Whether a body tells of an error, in one of the shapes in which servers do."""
+    says_error = body.get("error") or body.get("detail") or body.get("type") == "error"
+    return bool(says_error) or isinstance(body.get("message"), str)
 
 
 def _place(left: Leftover, turn: Turn) -> tuple[str, str]:

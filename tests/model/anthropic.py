@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import FAULTS, Event, Malformed, Outcome, Read, Turn, Usage, Wire, compact, loads, sse
+from model.common import FAULTS, Event, MalformedError, Outcome, Read, Turn, Usage, Wire, compact, loads, sse
 
 __all__ = ["read", "read_wire"]
 
@@ -102,9 +102,8 @@ class _Reader:
 
     def ended(self) -> str:
         calls = [block for block in self.blocks if block.is_call]
-        if self.stop_reason == "tool_use":
-            if not calls:
-                return "failed"
+        if self.stop_reason == "tool_use" and not calls:
+            return "failed"
         self.turn.asked = self.stop_reason == "tool_use"
         return (
             "completed"
@@ -135,7 +134,7 @@ class _Reader:
 def _is_error(pending: Event | None) -> bool:
     try:
         event = loads(pending.data if pending else "")
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(event, dict) and event.get("type") == "error"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Outcome, Read, Turn, Usage, argument_problem, compact, loads, sse
+from model.common import MalformedError, Outcome, Read, Turn, Usage, argument_problem, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -57,9 +57,8 @@ class _Choice:
         for piece in pieces:
             self.piece(piece)
         finish = choice.get("finish_reason")
-        if finish:
-            if self.finish is None or finish not in GOOD:
-                self.finish = finish
+        if finish and (self.finish is None or finish not in GOOD):
+            self.finish = finish
 
     def piece(self, piece: dict[str, Any]) -> None:
         """One fragment: which call it belongs to, and what it adds."""
@@ -158,7 +157,7 @@ def read(data: bytes) -> Outcome:
             continue
         try:
             event = loads(text)
-        except Malformed:
+        except MalformedError:
             failed = True
             break
         if event.get("usage"):
@@ -191,6 +190,6 @@ def read(data: bytes) -> Outcome:
 def _pending_error(text: str) -> bool:
     try:
         event = loads(text)
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(event, dict) and bool(event.get("error"))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "FAULTS",
     "Event",
-    "Malformed",
+    "MalformedError",
     "Obj",
     "Outcome",
     "Read",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class Malformed(ValueError):
+class MalformedError(ValueError):
     """Not strict JSON."""
 
 
@@ -45,11 +45,11 @@ class Obj(dict[str, Any]):
 
 
 #: What reading an event can raise: it is no JSON, or a member is missing or of another type than it must be.
-FAULTS = (Malformed, KeyError, TypeError, AttributeError)
+FAULTS = (MalformedError, KeyError, TypeError, AttributeError)
 
 
 def _refuse(word: str) -> Any:
-    raise Malformed(f"{word} is not JSON")
+    raise MalformedError(f"{word} is not JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Obj:
@@ -65,11 +65,11 @@ def _doubled(value: Any) -> bool:
 
 
 def loads(text: str) -> Any:
-    """One strict JSON value, objects as Obj. Malformed for all else."""
+    """One strict JSON value, objects as Obj. MalformedError for all else."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     except ValueError as error:
-        raise Malformed(str(error)) from error
+        raise MalformedError(str(error)) from error
 
 
 def compact(value: Any) -> str:
@@ -110,7 +110,7 @@ def _could_become_an_object(text: str) -> bool:
         try:
             if isinstance(loads(text + ending + closers), dict):
                 return True
-        except Malformed:
+        except MalformedError:
             continue
     return False
 
@@ -121,7 +121,7 @@ def argument_problem(text: str) -> str | None:
         return None
     try:
         value = loads(text)
-    except Malformed:
+    except MalformedError:
         return "incomplete" if _could_become_an_object(text) else "malformed"
     if not isinstance(value, Obj):
         return "malformed"
@@ -289,7 +289,7 @@ def _is_json(text: str) -> bool:
     """Whether this is the body of a plain answer: an error, most likely, and no stream."""
     try:
         return isinstance(loads(text), dict)
-    except Malformed:
+    except MalformedError:
         return False
 
 

@@ -8,10 +8,23 @@ Rules
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
-from model.common import Malformed, Obj, Outcome, Read, Turn, Usage, Wire, compact, json_array, loads, sse
+from model.common import (
+    MalformedError,
+    Obj,
+    Outcome,
+    Read,
+    Turn,
+    Usage,
+    Wire,
+    compact,
+    json_array,
+    loads,
+    sse,
+)
 
 __all__ = ["read"]
 
@@ -40,7 +53,7 @@ def _path(path: str) -> list[str | int]:
 
 def _put(target: dict[str, Any], steps: list[str | int], value: Any, *, join: bool) -> None:
     here: Any = target
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in itertools.pairwise(steps):
         fresh: Any = [] if isinstance(following, int) else {}
         if isinstance(step, int):
             here.extend([None] * (step + 1 - len(here)))
@@ -157,7 +170,7 @@ def read(data: bytes) -> Outcome:
             continue
         try:
             chunk = loads(text)
-        except Malformed:
+        except MalformedError:
             failed = True
             break
         if chunk.get("error"):
@@ -202,6 +215,6 @@ def _settle(
 def _pending_error(wire: Wire) -> bool:
     try:
         chunk = loads(wire.pending.data if wire.pending else "")
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(chunk, dict) and bool(chunk.get("error"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import FAULTS, Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+from model.common import FAULTS, MalformedError, Outcome, Read, Turn, Usage, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -104,9 +104,8 @@ class _Reader:
             turn.fail()
         if not turn.end and self.status not in (None, *GOING_ON):
             turn.end = ENDS.get(self.status or "", "failed")
-        if turn.end == "completed" and self.status == "requires_action":
-            if not turn.calls:
-                turn.end = "failed"
+        if turn.end == "completed" and self.status == "requires_action" and not turn.calls:
+            turn.end = "failed"
         if not closed and not self.over:
             turn.end = None
         turn.asked = self.status == "requires_action"
@@ -142,6 +141,6 @@ def read(data: bytes) -> Outcome:
 def _pending_error(text: str) -> bool:
     try:
         event = loads(text)
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(event, dict) and event.get("event_type") == "error"

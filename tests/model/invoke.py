@@ -1,7 +1,7 @@
 """Bedrock's InvokeModelWithResponseStream, read plainly: a provider's own events, base64 in `chunk` frames.
 
 Rules
- - Anthropic's models send their events as they are; Amazon's send those of ConverseStream, one member each, named by it.
+ - Anthropic's models send their events as they are; Amazon's send those of ConverseStream, each named by its member.
  - An exception frame is an error event; what is no base64 is broken JSON.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 
 from model import anthropic, bedrock
-from model.common import Event, Malformed, Outcome, compact, eventstream, loads
+from model.common import Event, MalformedError, Outcome, compact, eventstream, loads
 
 __all__ = ["read"]
 
@@ -28,7 +28,7 @@ def _converse(text: str) -> Event:
     """`{"contentBlockStop": {...}}` as the frame that it would be."""
     try:
         event = loads(text)
-    except Malformed:
+    except MalformedError:
         return Event("", text)
     name = "!error" if event.get("type") == "error" else next(iter(event))
     return Event(name, compact(event[name]) if name in event else text)

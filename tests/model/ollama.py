@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import Malformed, Obj, Outcome, Read, Turn, Usage, compact, loads, ndjson
+from model.common import MalformedError, Obj, Outcome, Read, Turn, Usage, compact, loads, ndjson
 
 __all__ = ["read"]
 
@@ -53,7 +53,7 @@ def _record(turn: Turn, record: dict[str, Any], told: set[Any]) -> None:
 def _error(text: str) -> bool:
     try:
         record = loads(text)
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(record, dict) and bool(record.get("error"))
 
@@ -67,7 +67,7 @@ def read(data: bytes) -> Outcome:
             break
         try:
             record = loads(text)
-        except Malformed:
+        except MalformedError:
             turn.fail()
             break
         if record.get("error"):

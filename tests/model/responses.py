@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import FAULTS, Malformed, Outcome, Read, Turn, Usage, compact, loads, sse
+from model.common import FAULTS, MalformedError, Outcome, Read, Turn, Usage, compact, loads, sse
 
 __all__ = ["read"]
 
@@ -230,6 +230,6 @@ def read(data: bytes) -> Outcome:
 def _is_error(text: str) -> bool:
     try:
         event = loads(text)
-    except Malformed:
+    except MalformedError:
         return False
     return isinstance(event, dict) and event.get("type") == "error"
