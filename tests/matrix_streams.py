@@ -394,13 +394,6 @@ NOT_ON_WIRE: dict[tuple[str, str], str] = {
 }
 
 
-def _two_on_one_index(writer: Writer) -> None:
-    writer.one_index = True
-    writer.whole(A)
-    writer.whole(B)
-    writer.finish("good", [(A, A.arguments), (B, B.arguments)])
-
-
 def _mixed_on_one_index(writer: Writer, *, both: bool) -> None:
     writer.one_index = True
     filled = [(A, A.pieces), (B, B.pieces if both else ())]
@@ -412,13 +405,6 @@ def _mixed_on_one_index(writer: Writer, *, both: bool) -> None:
     for call, pieces in filled:
         writer.close(call, "".join(pieces))
     writer.finish("good", [(call, "".join(pieces)) for call, pieces in filled])
-
-
-def _no_index(writer: Writer) -> None:
-    writer.no_index = True
-    writer.whole(A)
-    writer.whole(B)
-    writer.finish("good", [(A, A.arguments), (B, B.arguments)])
 
 
 def _half(writer: Writer, end: End) -> None:
@@ -483,12 +469,11 @@ def _stream(protocol: str, row: str) -> bytes:
     writer = _WRITERS[protocol]()
     if row in ("limit_in_arguments", "success_half_json"):
         _half(writer, "short" if row == "limit_in_arguments" else "good")
-    elif row == "two_on_one_index":
-        _two_on_one_index(writer)
+    elif row in ("two_on_one_index", "no_index"):
+        writer.one_index, writer.no_index = row == "two_on_one_index", row == "no_index"
+        _ended(writer)
     elif row in ("mixed_on_one_index", "heads_on_one_index"):
         _mixed_on_one_index(writer, both=row == "mixed_on_one_index")
-    elif row == "no_index":
-        _no_index(writer)
     elif row == "duplicate_key":
         _ended(writer, DOUBLE_KEY)
     elif row == "error_in_mid_stream":

@@ -86,7 +86,7 @@ def _payload(protocol: str, frame: bytes) -> Any:
 
 
 #: Where the pieces of argument text are: the members from the outermost on; of a list, each element.
-_PIECES = {
+_PIECES: dict[str, list[tuple[str, ...]]] = {
     "openai-chat": [("choices", "delta", "tool_calls", "function", "arguments")],
     "anthropic-messages": [("delta", "partial_json")],
     "bedrock-invoke": [("delta", "partial_json"), ("contentBlockDelta", "delta", "toolUse", "input")],
@@ -231,7 +231,7 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
 
 
 def _damaged(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
-    """A blank line's flipped bit makes one event of two, or a field nobody knows; an object's member has another name."""
+    """A flipped bit in a blank line takes the next event along; an object's member has another name and is absent."""
     if mutant.kind != "flip":
         return None
     unnamed = protocol in _SSE and not mutant.following.startswith(b"event:")

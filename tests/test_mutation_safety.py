@@ -29,7 +29,41 @@ FLIPS = 400
 LARGEST = 9000
 
 #: Mutants of the recordings with calls of up to LARGEST bytes, eight at most: how many, and the calls explained.
-COUNTED: dict[str, tuple[int, dict[str, int]]] = {}
+COUNTED: dict[str, tuple[int, dict[str, int]]] = {
+    "anthropic-messages": (3477, {"value_changed": 85}),
+    "bedrock-converse": (459, {"piece_lost": 1}),
+    "bedrock-invoke": (539, {"piece_lost": 3, "piece_twice": 3, "pieces_swapped": 2}),
+    "cohere-chat": (
+        2635,
+        {"line_unread": 8, "piece_lost": 12, "piece_twice": 12, "pieces_swapped": 4, "value_changed": 30},
+    ),
+    "gemini": (
+        2993,
+        {
+            "call_twice": 7,
+            "id_lost": 2,
+            "line_unread": 5,
+            "member_unread": 33,
+            "piece_lost": 9,
+            "piece_twice": 9,
+            "value_changed": 37,
+            "value_lost": 1,
+        },
+    ),
+    "gemini-interactions": (444, {"member_unread": 3, "piece_lost": 1, "value_changed": 10}),
+    "openai-chat": (
+        3487,
+        {
+            "line_unread": 7,
+            "member_unread": 43,
+            "piece_lost": 8,
+            "piece_twice": 5,
+            "pieces_swapped": 3,
+            "value_changed": 46,
+        },
+    ),
+    "openai-responses": (3682, {}),
+}
 
 protocols = pytest.mark.parametrize("protocol", PROTOCOLS)
 

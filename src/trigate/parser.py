@@ -205,7 +205,7 @@ class ResponseParser:
             self._turn.anomaly("unterminated_last_event", left.start, "the last event has no end")
             self._interpret(frame)
             return True
-        if isinstance(value, dict) and (value.get("error") or value.get("type") == "error"):
+        if isinstance(value, dict) and _is_error(value):
             info = error_info(value, left.start)
             self._turn.end("failed", None, error=info, offset=left.start)
             return True

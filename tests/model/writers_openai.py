@@ -182,7 +182,7 @@ def _fragments(plan: Plan, ask: Ask, number: int) -> list[Step]:
         if plan.has("name_in_pieces") and len(ask.name) > 2 and place == 0:
             fragment["function"]["name"] = ask.name[2:]
         rest.append(fragment)
-    if plan.has("snapshot"):
+    if plan.has("snapshot") and ask.value is not None:
         copy = {"name": ask.name, "arguments": ask.arguments}
         rest.append({**at, "id": ask.call_id, "type": "function", "function": copy})
     return [head, *rest]
