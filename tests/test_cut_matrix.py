@@ -79,14 +79,14 @@ mixed_on_one_index       openai-responses     completed  A:released B:released
 mixed_on_one_index       openai-chat          conflict   A:conflict B:conflict
 mixed_on_one_index       anthropic-messages   conflict   A:conflict
 mixed_on_one_index       bedrock-invoke       conflict   A:conflict
-mixed_on_one_index       gemini-interactions  conflict   A:conflict
+mixed_on_one_index       gemini-interactions  conflict   A:conflict B:malformed
 mixed_on_one_index       bedrock-converse     conflict   A:conflict
 mixed_on_one_index       cohere-chat          conflict   A:conflict
 heads_on_one_index       openai-responses     completed  A:released B:released
 heads_on_one_index       openai-chat          conflict   A:conflict B:conflict
 heads_on_one_index       anthropic-messages   conflict   A:conflict
 heads_on_one_index       bedrock-invoke       conflict   A:conflict
-heads_on_one_index       gemini-interactions  conflict   A:conflict
+heads_on_one_index       gemini-interactions  conflict   A:conflict B:unconfirmed
 heads_on_one_index       bedrock-converse     conflict   A:conflict
 heads_on_one_index       cohere-chat          conflict   A:conflict
 no_index                 openai-responses     completed  A:released B:released

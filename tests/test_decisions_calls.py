@@ -285,6 +285,14 @@ def test_late_pieces_of_a_call_whose_index_was_reused() -> None:
     assert [call.arguments for call in response.released] == [CALL, "{}"]
 
 
+def test_pieces_that_may_belong_to_two_open_calls() -> None:
+    """Without an item id nobody can say which of the two calls of one index a piece belongs to."""
+    script = started().delta(0, '{"a"')
+    script.added(0, function_item("", call_id="call_2", id="fc_2", status="in_progress"))
+    script.add("response.function_call_arguments.delta", output_index=0, delta=":1}")
+    assert conflict(parse(script.end(output=[]))) == "ambiguous_fragment"
+
+
 def test_an_item_added_twice() -> None:
     script = started()
     script.add("response.output_item.added", output_index=0, item=script.events[-1]["item"])

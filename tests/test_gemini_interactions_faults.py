@@ -120,7 +120,8 @@ def test_an_index_with_a_second_step() -> None:
     ]
     assert codes(response) == ["index_reused"]
     cut = read(CREATED, *GO[:-1], *function_step(0, '{"b":2}', call_id="f2"), completed())
-    assert [one.call_id for one in cut.released] == ["f2"]
+    assert (cut.status, cut.released) == ("conflict", ())
+    assert "ambiguous_fragment" in codes(cut)
 
 
 def test_what_is_not_understood_spoils_its_call() -> None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 
-from trigate._core import JSONTracker
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.protocols.anthropic_wire import FirstText, ToolUse, text_of
+from trigate.protocols.raw_json import array_of, is_object, object_of, word_of
 from trigate.protocols.wire import as_json_text, decode, members_of
 from trigate.response import ServerCall
 from trigate.turn import TextPart, Turn
@@ -103,20 +103,20 @@ class Block:
         members = self._whole_members()
         if self.type in SERVER_TOOLS:
             text = self._whole_input()
-            members["input"] = (text if _is_object(text) else json.dumps(text)).encode()
+            members["input"] = (text if is_object(text) else json.dumps(text)).encode()
         return ServerCall(
             type=self.type,
-            id=_word(members, "id") or _word(members, "tool_use_id"),
-            name=_word(members, "name"),
+            id=word_of(members, "id") or word_of(members, "tool_use_id"),
+            name=word_of(members, "name"),
             status=None,
-            raw=_object(members).decode(),
+            raw=object_of(members).decode(),
         )
 
     def to_json(self) -> bytes | None:
         """The block as the provider wants it back; None if it must not go back."""
         members = self._whole_members()
         if self.type == "text":
-            return _object(members) if self.part else None
+            return object_of(members) if self.part else None
         if not self.is_stopped or self.is_cut or self.is_altered:
             return None
         if self.call is not None:
@@ -124,12 +124,12 @@ class Block:
                 return None
             members["input"] = _object_text(self.call.arguments).encode()
         elif self.type in SERVER_TOOLS:
-            if not _is_object(self._whole_input()):
+            if not is_object(self._whole_input()):
                 return None
             members["input"] = self._whole_input().encode()
-        elif self.type == "thinking" and not _word(members, "signature"):
+        elif self.type == "thinking" and not word_of(members, "signature"):
             return None
-        return _object(members)
+        return object_of(members)
 
     def _whole_input(self) -> str:
         return self._gathered("input") or self.start_input or "{}"
@@ -142,9 +142,7 @@ class Block:
         if self.citations:
             before = members.get("citations", b"")
             held = before[1:-1].strip() if before[:1] == b"[" else b""
-            members["citations"] = (
-                b"[" + b", ".join([held, *self.citations] if held else self.citations) + b"]"
-            )
+            members["citations"] = array_of([held, *self.citations] if held else self.citations)
         for member in self.pieces:
             members[member] = json.dumps(self._gathered(member)).encode()
         return members
@@ -223,31 +221,6 @@ def differs(told: str, joined: str) -> bool:
         return True
 
 
-def _word(members: dict[str, bytes], name: str) -> str | None:
-    """A member that is a string, and not an empty one."""
-    value = members.get(name, b"")
-    return (json.loads(value) or None) if value[:1] == b'"' else None
-
-
-def _object(members: dict[str, bytes]) -> bytes:
-    """The object of these members: their values stay as they are, so no number is converted."""
-    return (
-        b"{" + b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items()) + b"}"
-    )
-
-
-def _is_object(text: str) -> bool:
-    """Whether this is the text of a JSON object."""
-    if text.lstrip(" \t\r\n")[:1] != "{":
-        return False
-    tracker = JSONTracker()
-    try:
-        tracker.feed(text)
-    except UnicodeEncodeError:
-        return False
-    return tracker.finish() == "closed"
-
-
 def _object_text(text: str) -> str:
     """The text of a call that is done, as JSON: it may be empty, or no JSON by the caller's leniency."""
-    return text if _is_object(text) else json.dumps(decode_object(text))
+    return text if is_object(text) else json.dumps(decode_object(text))

@@ -12,6 +12,7 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
+from trigate.protocols.wire import count_of
 from trigate.response import Usage
 
 __all__ = [
@@ -150,15 +151,10 @@ def partial_json(delta: Delta, event: Frame) -> str:
 
 def usage_of(raw: dict[str, Any]) -> Usage:
     """The counts of all usage objects so far. As on the wire, input_tokens is without what was cached."""
-
-    def number(source: Any, name: str) -> int | None:
-        value = source.get(name) if isinstance(source, dict) else None
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
     return Usage(
-        input_tokens=number(raw, "input_tokens"),
-        output_tokens=number(raw, "output_tokens"),
-        cached_tokens=number(raw, "cache_read_input_tokens"),
-        reasoning_tokens=number(raw.get("output_tokens_details"), "thinking_tokens"),
+        input_tokens=count_of(raw, "input_tokens"),
+        output_tokens=count_of(raw, "output_tokens"),
+        cached_tokens=count_of(raw, "cache_read_input_tokens"),
+        reasoning_tokens=count_of(raw.get("output_tokens_details"), "thinking_tokens"),
         raw=raw,
     )

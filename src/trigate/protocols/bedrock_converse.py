@@ -38,12 +38,11 @@ from trigate.protocols.bedrock_converse_wire import (
     ToolUse,
     failure_of,
     input_of,
-    is_given,
     usage_of,
 )
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, members_of
+from trigate.protocols.wire import decode, is_given, members_of
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 

@@ -14,8 +14,8 @@ import binascii
 import json
 from typing import Literal, TypeAlias
 
-from trigate._core import JSONTracker
 from trigate.calls import ToolCall
+from trigate.protocols.raw_json import array_of, is_object, object_of, word_of
 from trigate.response import ServerCall
 from trigate.turn import TextPart
 from trigate.validate import decode_object
@@ -98,11 +98,11 @@ class Block:
             text = self.gathered("input") or "{}"
             members = self.start | {"input": (text if is_object(text) else json.dumps(text)).encode()}
         return ServerCall(
-            type=_word(self.start, "type") or self.kind,
-            id=_word(self.start, "toolUseId"),
-            name=_word(self.start, "name"),
-            status=_word(self.start, "status"),
-            raw=_object(members).decode(),
+            type=word_of(self.start, "type") or self.kind,
+            id=word_of(self.start, "toolUseId"),
+            name=word_of(self.start, "name"),
+            status=word_of(self.start, "status"),
+            raw=object_of(members).decode(),
         )
 
     def to_json(self) -> list[bytes]:
@@ -118,26 +118,26 @@ class Block:
             case "server":
                 text = self.gathered("input") or "{}"
                 input_ = {"input": text.encode()} if is_object(text) else None
-                return [] if input_ is None else [_object({"toolUse": _object(self.start | input_)})]
+                return [] if input_ is None else [object_of({"toolUse": object_of(self.start | input_)})]
             case "toolResult":
-                return [_object({"toolResult": _object(self._whole_result())})]
+                return [object_of({"toolResult": object_of(self._whole_result())})]
             case "image":
                 blob = join_blobs(self.pieces.get("bytes", []))
-                source = _object({"bytes": json.dumps(blob).encode()})
-                return [_object({"image": _object(self.start | {"source": source})})] if blob else []
+                source = object_of({"bytes": json.dumps(blob).encode()})
+                return [object_of({"image": object_of(self.start | {"source": source})})] if blob else []
         return []
 
     def _whole_result(self) -> dict[str, bytes]:
         parts = [part if isinstance(part, bytes) else _text("".join(part)) for part in self.results]
-        return self.start | {"content": _array(parts)}
+        return self.start | {"content": array_of(parts)}
 
     def _text_blocks(self) -> list[bytes]:
         text = self.part.text if self.part is not None else ""
         texts = [_text(text)] if text else []
         if not self.citations:
             return texts
-        cited = _object({"content": _array(texts), "citations": _array(self.citations)})
-        return [_object({"citationsContent": cited})]
+        cited = object_of({"content": array_of(texts), "citations": array_of(self.citations)})
+        return [object_of({"citationsContent": cited})]
 
     def _reasoning_blocks(self) -> list[bytes]:
         found: list[bytes] = []
@@ -147,11 +147,11 @@ class Block:
         if "signature" in self.pieces:
             members["signature"] = json.dumps(self.gathered("signature")).encode()
         if members:
-            found.append(_object({"reasoningText": _object(members)}))
+            found.append(object_of({"reasoningText": object_of(members)}))
         redacted = join_blobs(self.pieces.get("redactedContent", []))
         if redacted:
-            found.append(_object({"redactedContent": json.dumps(redacted).encode()}))
-        return [_object({"reasoningContent": each}) for each in found]
+            found.append(object_of({"redactedContent": json.dumps(redacted).encode()}))
+        return [object_of({"reasoningContent": each}) for each in found]
 
     def _tool_block(self) -> list[bytes]:
         assert self.call is not None
@@ -161,7 +161,7 @@ class Block:
         members = {name: value for name, value in self.start.items() if name != "type"}
         text = self.call.arguments
         whole = text if is_object(text) else json.dumps(decode_object(text))
-        return [_object({"toolUse": _object(members | {"input": whole.encode()})})]
+        return [object_of({"toolUse": object_of(members | {"input": whole.encode()})})]
 
 
 def join_blobs(pieces: list[str]) -> str | None:
@@ -174,34 +174,5 @@ def join_blobs(pieces: list[str]) -> str | None:
         return None
 
 
-def is_object(text: str) -> bool:
-    """Whether this is the text of a JSON object."""
-    if text.lstrip(" \t\r\n")[:1] != "{":
-        return False
-    tracker = JSONTracker(max_depth=2**31)
-    try:
-        tracker.feed(text)
-    except UnicodeEncodeError:
-        return False
-    return tracker.finish() == "closed"
-
-
-def _object(members: dict[str, bytes]) -> bytes:
-    """The object of these members: their values stay as they are, so no number is converted."""
-    return (
-        b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in members.items()) + b"}"
-    )
-
-
-def _array(values: list[bytes]) -> bytes:
-    return b"[" + b", ".join(values) + b"]"
-
-
 def _text(text: str) -> bytes:
-    return _object({"text": json.dumps(text).encode()})
-
-
-def _word(members: dict[str, bytes], name: str) -> str | None:
-    """A member that is a string, and not an empty one."""
-    value = members.get(name, b"")
-    return (json.loads(value) or None) if value[:1] == b'"' else None
+    return object_of({"text": json.dumps(text).encode()})

@@ -14,7 +14,7 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
-from trigate.protocols.wire import as_json_text, decode
+from trigate.protocols.wire import as_json_text, count_of, decode, is_given
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "ToolUse",
     "failure_of",
     "input_of",
-    "is_given",
     "usage_of",
 ]
 
@@ -112,10 +111,6 @@ class Metadata(msgspec.Struct):
     trace: Any = None
 
 
-def is_given(raw: msgspec.Raw) -> bool:
-    return bytes(raw) not in (b"", b"null")
-
-
 def input_of(delta: Delta, event: Frame) -> tuple[str, bool]:
     """The piece of a toolUse delta, and whether it came as a string. If it is missing, text was lost."""
     raw = decode(delta.toolUse, ToolInput, event).input
@@ -130,16 +125,11 @@ def input_of(delta: Delta, event: Frame) -> tuple[str, bool]:
 
 def usage_of(raw: dict[str, Any]) -> Usage:
     """input_tokens leaves out what came from a cache, as the wire does."""
-
-    def number(name: str) -> int | None:
-        value = raw.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
     return Usage(
-        input_tokens=number("inputTokens"),
-        output_tokens=number("outputTokens"),
-        total_tokens=number("totalTokens"),
-        cached_tokens=number("cacheReadInputTokens"),
+        input_tokens=count_of(raw, "inputTokens"),
+        output_tokens=count_of(raw, "outputTokens"),
+        total_tokens=count_of(raw, "totalTokens"),
+        cached_tokens=count_of(raw, "cacheReadInputTokens"),
         raw=raw,
     )
 

@@ -23,6 +23,7 @@ from trigate.protocols import cohere_answers
 from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citation_of, usage_of
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
+from trigate.protocols.raw_json import array_of, object_of
 from trigate.protocols.wire import decode, error_info, fields_of
 from trigate.response import ErrorInfo, Response
 from trigate.turn import TextPart, Turn
@@ -313,12 +314,11 @@ class CohereChat:
         parts = [{"type": kind, kind: part.text} for (_, kind), part in self._content.items() if part.text]
         members = {
             "content": json.dumps(parts).encode(),
-            "citations": b"[" + b", ".join(self._citations) + b"]",
+            "citations": array_of(self._citations),
         }
         if self._plan is not None:
             members["tool_plan"] = json.dumps(self._plan.text).encode()
-        told = b", ".join(json.dumps(name).encode() + b": " + text for name, text in members.items())
-        self._turn.echo = (b"{" + told + b"}",)
+        self._turn.echo = (object_of(members),)
 
     def finish(self, left: Leftover) -> None:
         """The input is over without a terminal event: what is whole can still be shown."""

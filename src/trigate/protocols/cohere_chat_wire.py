@@ -11,7 +11,7 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
-from trigate.protocols.wire import decode
+from trigate.protocols.wire import count_of, decode
 from trigate.response import Usage
 
 __all__ = ["Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
@@ -133,7 +133,7 @@ def usage_of(raw: dict[str, Any]) -> Usage:
         value = source.get(name) if isinstance(source, dict) else None
         if isinstance(value, float) and value.is_integer():
             return int(value)  # the provider's own types say "number"
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return count_of(source, name)
 
     tokens = raw.get("tokens") or raw.get("billed_units")
     return Usage(

@@ -27,11 +27,10 @@ from trigate.protocols.gemini_wire import (
     Content,
     Feedback,
     Part,
-    is_given,
     usage_of,
 )
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of
+from trigate.protocols.wire import decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, ServerCall, Status
 from trigate.strays import Strays
 from trigate.turn import TextPart, Turn

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from trigate.errors import LimitError
-from trigate.protocols.gemini_wire import PartialArg, is_given
+from trigate.protocols.gemini_wire import PartialArg
+from trigate.protocols.wire import is_given
 from trigate.text import join_halves
 
 __all__ = ["PartialArguments", "parse_path"]

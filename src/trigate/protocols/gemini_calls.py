@@ -14,8 +14,8 @@ import msgspec
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.protocols.gemini_arguments import PartialArguments
-from trigate.protocols.gemini_wire import FunctionCall, PartialArg, is_given
-from trigate.protocols.wire import decode
+from trigate.protocols.gemini_wire import FunctionCall, PartialArg
+from trigate.protocols.wire import decode, is_given
 from trigate.turn import Turn
 
 __all__ = ["CandidateCalls"]

@@ -29,9 +29,8 @@ from trigate.protocols.gemini_interactions_wire import (
     failure_of,
     usage_of,
 )
-from trigate.protocols.gemini_wire import is_given
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
+from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, ServerCall
 from trigate.turn import Turn
 
@@ -283,6 +282,10 @@ class GeminiInteractions:
                 turn.anomaly("repeated_item", event.start, f"step {index} began twice")
                 return
             turn.anomaly("index_reused", event.start, f"index {index} has a second step")
+            if old.call is not None and not old.is_stopped:
+                # Pieces carry the index alone: nobody can say which of the two calls they belong to.
+                detail = f"index {index} has a second step while the call of the first is open"
+                turn.conflict("ambiguous_fragment", event.start, detail, old.call)
         if turn.keep(len(raw), event.start):
             self._open(index, step, raw, event)
 

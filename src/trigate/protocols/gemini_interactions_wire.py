@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from trigate.protocols.wire import error_info
+from trigate.protocols.wire import count_of, error_info
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
@@ -75,16 +75,12 @@ def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
 
-    def number(name: str) -> int | None:
-        value = raw.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
     return Usage(
-        input_tokens=number("total_input_tokens"),
-        output_tokens=number("total_output_tokens"),
-        total_tokens=number("total_tokens"),
-        cached_tokens=number("total_cached_tokens"),
-        reasoning_tokens=number("total_thought_tokens"),
+        input_tokens=count_of(raw, "total_input_tokens"),
+        output_tokens=count_of(raw, "total_output_tokens"),
+        total_tokens=count_of(raw, "total_tokens"),
+        cached_tokens=count_of(raw, "total_cached_tokens"),
+        reasoning_tokens=count_of(raw, "total_thought_tokens"),
         raw=raw,
     )
 

@@ -2,6 +2,7 @@
 
 Source: docs/protocols/gemini.md. Members that are not named here are ignored.
 """
+# ruff: noqa: N815 - members are spelled as the wire spells them
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from trigate.protocols.wire import count_of
 from trigate.response import Usage
 
 __all__ = [
@@ -19,7 +21,6 @@ __all__ = [
     "FunctionCall",
     "Part",
     "PartialArg",
-    "is_given",
     "usage_of",
 ]
 
@@ -28,21 +29,21 @@ _NOTHING = msgspec.Raw()
 
 class Chunk(msgspec.Struct):
     candidates: list[msgspec.Raw] | None = None
-    promptFeedback: msgspec.Raw = _NOTHING  # noqa: N815 - the wire's own names, here and below
-    usageMetadata: msgspec.Raw = _NOTHING  # noqa: N815
+    promptFeedback: msgspec.Raw = _NOTHING
+    usageMetadata: msgspec.Raw = _NOTHING
     error: msgspec.Raw = _NOTHING
-    modelVersion: str | None = None  # noqa: N815
-    responseId: str | None = None  # noqa: N815
-    createTime: msgspec.Raw = _NOTHING  # noqa: N815
-    modelStatus: msgspec.Raw = _NOTHING  # noqa: N815
+    modelVersion: str | None = None
+    responseId: str | None = None
+    createTime: msgspec.Raw = _NOTHING
+    modelStatus: msgspec.Raw = _NOTHING
 
 
 class Candidate(msgspec.Struct):
     index: int | None = None
     content: msgspec.Raw = _NOTHING
-    finishReason: str | None = None  # noqa: N815
-    finishMessage: msgspec.Raw = _NOTHING  # noqa: N815
-    continuationToken: msgspec.Raw = _NOTHING  # noqa: N815
+    finishReason: str | None = None
+    finishMessage: msgspec.Raw = _NOTHING
+    continuationToken: msgspec.Raw = _NOTHING
 
 
 class Content(msgspec.Struct):
@@ -50,43 +51,38 @@ class Content(msgspec.Struct):
 
 
 class Feedback(msgspec.Struct):
-    blockReason: str | None = None  # noqa: N815
+    blockReason: str | None = None
 
 
 class Part(msgspec.Struct):
     text: str | None = None
     thought: bool | None = None
-    thoughtSignature: msgspec.Raw = _NOTHING  # noqa: N815
-    functionCall: msgspec.Raw = _NOTHING  # noqa: N815
-    toolCall: msgspec.Raw = _NOTHING  # noqa: N815
-    toolResponse: msgspec.Raw = _NOTHING  # noqa: N815
-    executableCode: msgspec.Raw = _NOTHING  # noqa: N815
-    codeExecutionResult: msgspec.Raw = _NOTHING  # noqa: N815
-    inlineData: msgspec.Raw = _NOTHING  # noqa: N815
-    fileData: msgspec.Raw = _NOTHING  # noqa: N815
-    functionResponse: msgspec.Raw = _NOTHING  # noqa: N815
+    thoughtSignature: msgspec.Raw = _NOTHING
+    functionCall: msgspec.Raw = _NOTHING
+    toolCall: msgspec.Raw = _NOTHING
+    toolResponse: msgspec.Raw = _NOTHING
+    executableCode: msgspec.Raw = _NOTHING
+    codeExecutionResult: msgspec.Raw = _NOTHING
+    inlineData: msgspec.Raw = _NOTHING
+    fileData: msgspec.Raw = _NOTHING
+    functionResponse: msgspec.Raw = _NOTHING
 
 
 class FunctionCall(msgspec.Struct):
     id: str | None = None
     name: str | None = None
     args: msgspec.Raw = _NOTHING
-    partialArgs: list[msgspec.Raw] | None = None  # noqa: N815
-    willContinue: bool | None = None  # noqa: N815
+    partialArgs: list[msgspec.Raw] | None = None
+    willContinue: bool | None = None
 
 
 class PartialArg(msgspec.Struct):
-    jsonPath: str | None = None  # noqa: N815
-    stringValue: str | None = None  # noqa: N815
-    numberValue: msgspec.Raw = _NOTHING  # noqa: N815
-    boolValue: bool | None = None  # noqa: N815
-    nullValue: msgspec.Raw = _NOTHING  # noqa: N815
-    willContinue: bool | None = None  # noqa: N815
-
-
-def is_given(raw: msgspec.Raw) -> bool:
-    """Whether a member is there and is not null."""
-    return bool(raw) and bytes(raw) != b"null"
+    jsonPath: str | None = None
+    stringValue: str | None = None
+    numberValue: msgspec.Raw = _NOTHING
+    boolValue: bool | None = None
+    nullValue: msgspec.Raw = _NOTHING
+    willContinue: bool | None = None
 
 
 def usage_of(raw: Any) -> Usage:
@@ -94,15 +90,11 @@ def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
 
-    def number(name: str) -> int | None:
-        value = raw.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
     return Usage(
-        input_tokens=number("promptTokenCount"),
-        output_tokens=number("candidatesTokenCount"),
-        total_tokens=number("totalTokenCount"),
-        cached_tokens=number("cachedContentTokenCount"),
-        reasoning_tokens=number("thoughtsTokenCount"),
+        input_tokens=count_of(raw, "promptTokenCount"),
+        output_tokens=count_of(raw, "candidatesTokenCount"),
+        total_tokens=count_of(raw, "totalTokenCount"),
+        cached_tokens=count_of(raw, "cachedContentTokenCount"),
+        reasoning_tokens=count_of(raw, "thoughtsTokenCount"),
         raw=raw,
     )

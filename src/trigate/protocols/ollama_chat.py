@@ -20,7 +20,7 @@ from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
+from trigate.protocols.wire import as_json_text, count_of, decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, Usage
 from trigate.turn import TextPart, Turn
 
@@ -132,7 +132,7 @@ class OllamaChat:
         if record.error is not None:
             self._fail(event)
             return
-        has_message = _is_given(record.message)
+        has_message = is_given(record.message)
         if not has_message and record.response is None and record.thinking is None and record.done is None:
             turn.unknown("record without message, response and done", event.start)
             turn.other("record", event.data)
@@ -172,7 +172,7 @@ class OllamaChat:
     def _take_call(self, raw: msgspec.Raw, event: Frame) -> None:
         turn = self._turn
         made = decode(raw, Call, event)
-        function = decode(made.function, Function, event) if _is_given(made.function) else Function()
+        function = decode(made.function, Function, event) if is_given(made.function) else Function()
         text, is_string = as_json_text(function.arguments)
         name = function.name or None
         seen = Seen(self._records, made.id or None, function.index)
@@ -224,8 +224,8 @@ class OllamaChat:
         if not raw:
             return
         usage = Usage(
-            input_tokens=_number(raw.get("prompt_eval_count")),
-            output_tokens=_number(raw.get("eval_count")),
+            input_tokens=count_of(raw, "prompt_eval_count"),
+            output_tokens=count_of(raw, "eval_count"),
             raw=raw,
         )
         self._turn.count(usage)
@@ -244,17 +244,9 @@ class OllamaChat:
         """The input is over without a last record, and nothing else ends a response here."""
 
 
-def _is_given(raw: msgspec.Raw) -> bool:
-    return bytes(raw) not in (b"", b"null")
-
-
 def _canonical(text: str) -> str:
     """The same for every way to write one object."""
     try:
         return json.dumps(json.loads(text or "{}"), sort_keys=True)
     except (ValueError, RecursionError):
         return text
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

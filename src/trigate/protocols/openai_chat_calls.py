@@ -33,6 +33,7 @@ class Slot:
         "call",
         "extra",
         "has_foreign_id",
+        "has_rival",
         "held",
         "index",
         "key",
@@ -54,6 +55,7 @@ class Slot:
         self.last = ""  # the last character that is not blank
         self.restarts: list[int] = []  # sizes at which the call was introduced anew
         self.has_foreign_id = False
+        self.has_rival = False  # its index belonged to a call before that was not whole yet
         self.extra: object = None
 
     @property
@@ -99,6 +101,10 @@ class ToolCalls:
         if slot is None:
             return
         self._last = slot
+        if slot.has_rival and text and call_id is None:
+            detail = f"index {slot.index} alone, while two of its calls are not whole"
+            self._turn.conflict("ambiguous_fragment", frame.start, detail, *self.calls)
+            return
         if not self._check_kind(slot, fragment, frame):
             return
         if fragment.extra_content and slot.extra is None:
@@ -169,8 +175,10 @@ class ToolCalls:
             slot = self._add((self._choice, place, "no index"), place, frame)
             self._by_index[place] = slot
         else:
-            reused = (len(self.slots),) if index in self._by_index else ()
+            rival = self._by_index.get(index)
+            reused = (len(self.slots),) if rival is not None else ()
             slot = self._by_index[index] = self._add((self._choice, index, *reused), index, frame)
+            slot.has_rival = rival is not None and (rival.has_rival or not _may_be_whole(rival))
         return slot
 
     def _add(self, key: WireKey, index: int, frame: Frame) -> Slot:
@@ -339,6 +347,11 @@ def _closed_at(data: bytes) -> int | None:
 
 def _is_whole(text: str) -> bool:
     return _closed_at(join_halves(text).encode("utf-8", "replace")) is not None
+
+
+def _may_be_whole(slot: Slot) -> bool:
+    """Whether a call may need no more text; of free text nobody can say more than that there is some."""
+    return bool(slot.text) if slot.kind == "custom" else _is_whole(slot.text)
 
 
 def _restarts_when_whole(text: str, restarts: list[int]) -> bool:

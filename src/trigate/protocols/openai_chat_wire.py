@@ -11,7 +11,7 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
-from trigate.protocols.wire import as_json_text, decode
+from trigate.protocols.wire import as_json_text, count_of, decode
 from trigate.response import Usage
 
 #: What servers send where they have no id or no name.
@@ -189,20 +189,13 @@ def part_text(part: dict[str, Any], frame: Frame) -> str:
 
 
 def usage_of(raw: dict[str, Any]) -> Usage:
-    def number(source: Any, *names: str) -> int | None:
-        for name in names:
-            value = source.get(name) if isinstance(source, dict) else None
-            if isinstance(value, int) and not isinstance(value, bool):
-                return value
-        return None
-
-    cached = number(raw.get("prompt_tokens_details"), "cached_tokens")
-    reasoning = number(raw.get("completion_tokens_details"), "reasoning_tokens")
+    cached = count_of(raw.get("prompt_tokens_details"), "cached_tokens")
+    reasoning = count_of(raw.get("completion_tokens_details"), "reasoning_tokens")
     return Usage(
-        input_tokens=number(raw, "prompt_tokens"),
-        output_tokens=number(raw, "completion_tokens"),
-        total_tokens=number(raw, "total_tokens"),
-        cached_tokens=number(raw, "cached_tokens", "prompt_cache_hit_tokens") if cached is None else cached,
-        reasoning_tokens=number(raw, "reasoning_tokens") if reasoning is None else reasoning,
+        input_tokens=count_of(raw, "prompt_tokens"),
+        output_tokens=count_of(raw, "completion_tokens"),
+        total_tokens=count_of(raw, "total_tokens"),
+        cached_tokens=count_of(raw, "cached_tokens", "prompt_cache_hit_tokens") if cached is None else cached,
+        reasoning_tokens=count_of(raw, "reasoning_tokens") if reasoning is None else reasoning,
         raw=raw,
     )

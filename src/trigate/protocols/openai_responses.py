@@ -259,7 +259,12 @@ class OpenAIResponses:
         if slot.call is None:
             self._turn.anomaly("misplaced_delta", event.start, f"{kind} for an item of type {slot.type!r}")
         elif slot.is_closed:
-            self._turn.conflict("delta_after_close", event.start, "arguments go on after their end", slot.call)
+            self._turn.conflict(
+                "delta_after_close", event.start, "arguments go on after their end", slot.call
+            )
+        elif slot.has_rival and not piece.item_id:
+            detail = f"output_index {slot.index} alone, while two of its items are open"
+            self._turn.conflict("ambiguous_fragment", event.start, detail, slot.call)
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
 

@@ -26,7 +26,17 @@ _SLOT_SIZE = 500
 class Slot:
     """One output item: where it stands, what it is, and how far it has come."""
 
-    __slots__ = ("call", "index", "is_closed", "is_confirmed", "is_done", "item_id", "raw", "type")
+    __slots__ = (
+        "call",
+        "has_rival",
+        "index",
+        "is_closed",
+        "is_confirmed",
+        "is_done",
+        "item_id",
+        "raw",
+        "type",
+    )
 
     def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
         self.index = index
@@ -36,6 +46,7 @@ class Slot:
         self.is_closed = False  # its argument text is closed
         self.is_done = False
         self.is_confirmed = False  # the final list has it
+        self.has_rival = False  # its index belonged to an item before whose call was open
         self.raw = b""
 
 
@@ -79,6 +90,8 @@ class Slots:
         size = _SLOT_SIZE + sum(len(word or "") for word in (item.id, item.type, item.call_id, item.name))
         if not self._turn.keep(size, event.start):
             return slot
+        rival = self._by_index.get(index)
+        slot.has_rival = rival is not None and rival.call is not None and not rival.is_done
         self._by_index[index] = slot
         self._next = max(self._next, index + 1)
         self._name(slot)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from trigate.framing import Frame
-from trigate.protocols.wire import error_info
+from trigate.protocols.wire import count_of, error_info
 from trigate.response import ErrorInfo, Status, Usage
 
 #: The statuses of an item that confirm it (None: the server sends none).
@@ -100,16 +100,12 @@ def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
 
-    def number(source: Any, name: str) -> int | None:
-        value = source.get(name) if isinstance(source, dict) else None
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
     return Usage(
-        input_tokens=number(raw, "input_tokens"),
-        output_tokens=number(raw, "output_tokens"),
-        total_tokens=number(raw, "total_tokens"),
-        cached_tokens=number(raw.get("input_tokens_details"), "cached_tokens"),
-        reasoning_tokens=number(raw.get("output_tokens_details"), "reasoning_tokens"),
+        input_tokens=count_of(raw, "input_tokens"),
+        output_tokens=count_of(raw, "output_tokens"),
+        total_tokens=count_of(raw, "total_tokens"),
+        cached_tokens=count_of(raw.get("input_tokens_details"), "cached_tokens"),
+        reasoning_tokens=count_of(raw.get("output_tokens_details"), "reasoning_tokens"),
         raw=raw,
     )
 

@@ -19,7 +19,7 @@ from trigate.errors import DecodeError, LimitError, StructureError
 from trigate.framing import Frame
 from trigate.response import ErrorInfo
 
-__all__ = ["as_json_text", "decode", "error_info", "fields_of", "members_of"]
+__all__ = ["as_json_text", "count_of", "decode", "error_info", "fields_of", "is_given", "members_of"]
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
@@ -176,6 +176,20 @@ def fields_of(raw: bytes, event: Frame) -> Any:
         raise _too_deep(event) from None
     except ValueError as error:
         raise _wrong_shape(str(error), event) from None
+
+
+def is_given(raw: msgspec.Raw) -> bool:
+    """Whether a member is there and is not null."""
+    return bytes(raw) not in (b"", b"null")
+
+
+def count_of(source: Any, *names: str) -> int | None:
+    """The first of these members that is an integer; None if none is, or if `source` is no object."""
+    for name in names:
+        value = source.get(name) if isinstance(source, dict) else None
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
 
 
 def as_json_text(raw: msgspec.Raw) -> tuple[str | None, bool]:
