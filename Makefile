@@ -5,10 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SANITIZED := .venv-sanitized
 BENCH := .venv-bench
+LIVE := .venv-live
 SOURCES := $(wildcard ext/core/*.[ch] ext/binding/*.p*) setup.py pyproject.toml
+PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 FUZZ_SECONDS ?= 60
 
-.PHONY: help demo test check test-c test-sanitized fuzz bench docs clean
+.PHONY: help demo test check test-c test-sanitized fuzz bench behaviour live docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -18,6 +20,8 @@ help:
 	@echo "make test-sanitized  the Python tests over a sanitized extension"
 	@echo "make fuzz            coverage-guided fuzzing, FUZZ_SECONDS=$(FUZZ_SECONDS) a target (needs clang)"
 	@echo "make bench           SSEDecoder beside its peers"
+	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
+	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -30,7 +34,6 @@ $(VENV)/installed: $(VENV)/created $(SOURCES)
 	touch $@
 
 $(VENV)/checkers: $(VENV)/installed
-	$(BIN)/pip install -q --disable-pip-version-check '.[check]' --no-deps --dry-run >/dev/null
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[all,test,check]'
 	touch $@
 
@@ -56,7 +59,7 @@ check: $(VENV)/checkers
 test-c:
 	$(MAKE) -C tests/c
 
-$(SANITIZED)/installed: $(SOURCES) $(shell find src -name '*.py')
+$(SANITIZED)/installed: $(PACKAGE)
 	$(PYTHON) -m venv $(SANITIZED)
 	TRIGATE_SANITIZE=1 $(SANITIZED)/bin/pip install -q --disable-pip-version-check --force-reinstall '.[all,test]'
 	touch $@
@@ -70,7 +73,7 @@ test-sanitized: $(SANITIZED)/installed
 fuzz:
 	$(MAKE) -C tests/fuzz SECONDS=$(FUZZ_SECONDS)
 
-$(BENCH)/installed: $(SOURCES) $(shell find src -name '*.py') benchmarks/requirements.txt
+$(BENCH)/installed: $(PACKAGE) benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install -q --disable-pip-version-check -r benchmarks/requirements.txt .
 	touch $@
@@ -78,8 +81,21 @@ $(BENCH)/installed: $(SOURCES) $(shell find src -name '*.py') benchmarks/require
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python benchmarks/bench_sse.py
 
+behaviour: $(VENV)/installed
+	$(BIN)/python benchmarks/behaviour/run.py
+
+$(LIVE)/installed: $(PACKAGE) tests/live/requirements.txt
+	$(PYTHON) -m venv $(LIVE)
+	$(LIVE)/bin/pip install -q --disable-pip-version-check -r tests/live/requirements.txt
+	$(LIVE)/bin/pip install -q --disable-pip-version-check --force-reinstall '.[test]'
+	touch $@
+
+live: $(LIVE)/installed
+	$(LIVE)/bin/python -m pytest tests/live $(PYTEST_ARGS)
+
 docs: $(VENV)/installed
 	$(BIN)/python docs/generate.py
+	$(BIN)/python benchmarks/behaviour/run.py --page
 
 clean:
-	rm -rf build dist .venv .venv-sanitized .venv-bench src/*.egg-info src/trigate/*.so
+	rm -rf build dist .venv .venv-* src/*.egg-info src/trigate/*.so

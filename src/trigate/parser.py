@@ -11,25 +11,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from trigate._core import ServerSentEvent
 from trigate.errors import TransportError, TrigateError
-from trigate.framing import (
-    BLANK,
-    BodyGatherer,
-    Frame,
-    Framer,
-    Framing,
-    choose_framing,
-    framing_at_end,
-    make_framer,
-)
+from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, make_framer
 from trigate.items import Item
 from trigate.leftover import Leftover
 from trigate.limits import Limits
 from trigate.protocols import interpreter
-from trigate.protocols.wire import error_info
+from trigate.protocols.wire import error_info, is_error
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Options, Turn
 from trigate.validate import check_leniencies
@@ -79,20 +70,22 @@ class ResponseParser:
         self._interpreter = reader(self._turn)
         self._lenient = words
         self._fed = 0
-        self._head: bytearray | None = bytearray()
-        self._is_blank = True
+        self._head = Head(reader.framings, limits.max_event_bytes)
         self._framer: Framer | None = None
+        self._spoilt: BaseException | None = None
         self._final: Response | None = None
         self._lock = threading.Lock()
 
     def feed(self, chunk: Buffer) -> list[Item]:
         """Takes any bytes-like chunk; returns the items that it completed.
 
-        RuntimeError after finish(), and when another thread is inside. After a fault it takes nothing more.
+        RuntimeError after finish(), when another thread is inside, and when an exception (a signal's, a lack of
+        memory) has interrupted an earlier feed(): what that one had not read is lost. After a fault it takes nothing more.
         """
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("this ResponseParser is in use by another thread")
         try:
+            self._check()
             if self._final is not None:
                 raise RuntimeError("feed() after finish(): make a new ResponseParser for another response")
             self._take(chunk)
@@ -105,27 +98,20 @@ class ResponseParser:
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk).cast("B")
         self._fed += view.nbytes
-        if self._framer is None:
-            self._begin(view)
-        elif self._framer.error is None and not self._turn.is_faulted:
-            self._take_frames(view)
-
-    def _begin(self, view: memoryview) -> None:
-        """Holds the first bytes until they tell the framing."""
-        assert self._head is not None
-        self._head += view
-        limit = self._turn.options.limits.max_event_bytes
-        if self._is_blank:
-            self._is_blank = not bytes(view).lstrip(BLANK)
-        framing = None if self._is_blank else choose_framing(bytes(self._head), self._interpreter.framings)
-        if len(self._head) > limit:
-            blank = len(self._head) - len(self._head.lstrip(BLANK))
-            framing = "body" if framing is None or blank > limit else framing
-        if framing is not None:
-            self._start(framing)
+        try:
+            if self._framer is None:
+                framing = self._head.take(view)
+                if framing is not None:
+                    self._start(framing)
+            elif self._framer.error is None and not self._turn.is_faulted:
+                self._take_frames(view)
+        except BaseException as error:
+            # What follows in the chunk is lost: without it a later piece could make a shorter, valid text.
+            self._spoilt = error
+            raise
 
     def _start(self, framing: Framing) -> None:
-        head, self._head = self._head, None
+        head, self._head.held = self._head.held, bytearray()
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
         self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
         if head:
@@ -159,10 +145,17 @@ class ResponseParser:
             raise RuntimeError("this ResponseParser is in use by another thread")
         try:
             if self._final is None:
+                self._check()
                 self._final = self._finish()
             return self._final
         finally:
             self._lock.release()
+
+    def _check(self) -> None:
+        if self._spoilt is not None:
+            raise RuntimeError(
+                "an earlier feed() was interrupted by an exception: make a new ResponseParser"
+            ) from self._spoilt
 
     def _rest(self) -> list[Item]:
         """The items that finish() made, for those who read items and not the Response."""
@@ -171,7 +164,7 @@ class ResponseParser:
     def _finish(self) -> Response:
         turn = self._turn
         if self._framer is None:
-            self._start(framing_at_end(bytes(self._head or b""), self._interpreter.framings))
+            self._start(self._head.at_end())
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
             if not turn.is_ended:
@@ -205,7 +198,7 @@ class ResponseParser:
             self._turn.anomaly("unterminated_last_event", left.start, "the last event has no end")
             self._interpret(frame)
             return True
-        if isinstance(value, dict) and _is_error(value):
+        if isinstance(value, dict) and is_error(value):
             info = error_info(value, left.start)
             self._turn.end("failed", None, error=info, offset=left.start)
             return True
@@ -230,7 +223,7 @@ class ResponseParser:
                 self._turn.end("truncated", None, error=error)
                 return
             value = None
-        if isinstance(value, dict) and _is_error(value):
+        if isinstance(value, dict) and is_error(value):
             info = error_info(value, 0)
             self._turn.end("failed", None, error=info)
             return
@@ -251,12 +244,6 @@ class ResponseParser:
 
     def __repr__(self) -> str:
         return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"
-
-
-def _is_error(body: dict[str, Any]) -> bool:
-    """Whether a body tells of an error, in one of the shapes in which servers do."""
-    says_error = body.get("error") or body.get("detail") or body.get("type") == "error"
-    return bool(says_error) or isinstance(body.get("message"), str)
 
 
 def _place(left: Leftover, turn: Turn) -> tuple[str, str]:

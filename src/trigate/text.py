@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Pieces", "TextPart", "join_halves", "without_halves"]
+__all__ = ["Pieces", "TextPart", "join_halves", "shown", "without_halves"]
 
 # A short str costs fifty bytes more than its text: pieces are joined before their sum of that matters.
 _JOIN_AT = 256
@@ -29,30 +29,46 @@ def without_halves(text: str) -> str:
     return text if text.isascii() else _HALVES.sub("\ufffd", join_halves(text))
 
 
-class Pieces:
-    """A text that grows at its end: linear in all, and without the cost of a str for each small piece."""
+def shown(text: str) -> str:
+    """The text quoted, for a message to people: its begin alone where it is long."""
+    return repr(text if len(text) <= 80 else text[:77] + "...")
 
-    __slots__ = ("_blocks", "_recent")
+
+class Pieces:
+    """A text that grows at its end: linear in all, and without the cost of a str for each small piece.
+
+    One thread appends; any other may read meanwhile. So reading changes nothing that appending relies on: a piece
+    that a reader made disappear would leave a shorter, perhaps valid text.
+    """
+
+    __slots__ = ("_count", "_pieces", "_recent", "_told")
 
     def __init__(self, text: str = "") -> None:
-        self._blocks = [text] if text else []
-        self._recent: list[str] = []
+        self._pieces = [text] if text else []
+        self._recent = 0  # pieces at the end that are not joined yet
+        self._count = 0  # appended in all
+        self._told = (0, text)  # a text, and how many pieces at least are in it
 
     def append(self, piece: str) -> None:
-        self._recent.append(piece)
-        if len(self._recent) >= _JOIN_AT:
-            self._blocks.append("".join(self._recent))
-            self._recent.clear()
+        pieces = self._pieces
+        pieces.append(piece)
+        self._recent += 1
+        if self._recent >= _JOIN_AT:
+            pieces[-_JOIN_AT:] = ["".join(pieces[-_JOIN_AT:])]  # one step: no reader sees half of it
+            self._recent = 0
+        self._count += 1
 
     @property
     def text(self) -> str:
-        if self._recent or len(self._blocks) > 1:
-            self._blocks = ["".join((*self._blocks, *self._recent))]
-            self._recent = []
-        return self._blocks[0] if self._blocks else ""
+        count, text = self._told
+        if count != self._count:
+            count = self._count  # before the text: what comes in between is read again next time
+            text = "".join(self._pieces)
+            self._told = (count, text)
+        return text
 
     def __bool__(self) -> bool:
-        return bool(self._blocks or self._recent)
+        return bool(self._pieces)
 
 
 class TextPart:
@@ -85,6 +101,7 @@ class TextPart:
         if self._half:
             self._pieces.append("\ufffd")
             self._half = ""
+        self._pieces = Pieces(self._pieces.text)
 
     @property
     def text(self) -> str:

@@ -31,7 +31,7 @@ from trigate.limits import Limits
 from trigate.notes import Notes
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import Pieces, TextPart, join_halves
+from trigate.text import Pieces, TextPart, join_halves, shown
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
@@ -223,9 +223,7 @@ class Turn:
         if not call._pieces and call._state == "streaming":
             self.add_arguments(call, text, offset)
         elif _whole_text(call) != join_halves(text):
-            detail = (
-                f"{copy} has {_shorten(text)} where the pieces before it joined to {_shorten(call.arguments)}"
-            )
+            detail = f"{copy} has {shown(text)} where the pieces before it joined to {shown(call.arguments)}"
             self.conflict("arguments_differ", offset, detail, call)
 
     def close_call(
@@ -444,7 +442,7 @@ class Turn:
             else:
                 self.void_call(call, "response_not_completed", offset, "")
         if call._problem == "incomplete" and self._status == "completed":
-            detail = f"{call._name or 'an unnamed tool'}, {call._call_id}: {_shorten(call.arguments[-60:])} at its end"
+            detail = f"{call._name or 'an unnamed tool'}, {call._call_id}: {shown(call.arguments[-60:])} at its end"
             self.anomaly("cut_call_in_completed_response", offset, detail)
 
     @property
@@ -480,16 +478,10 @@ class Turn:
 
 def _whole_text(call: ToolCall) -> str:
     """The arguments, with halves of surrogate pairs joined that the wire's own JSON cut apart; a lone one stays."""
-    text = call.arguments
-    joined = join_halves(text)
-    if joined != text:
-        call._pieces = Pieces(joined)
+    joined = join_halves(call.arguments)
+    call._pieces = Pieces(joined)
     return joined
 
 
 def _label(call: ToolCall) -> str:
     return f"{call._name or 'an unnamed call'} ({call._call_id})"
-
-
-def _shorten(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")

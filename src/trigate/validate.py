@@ -37,7 +37,7 @@ LENIENCIES = {
 _SAFE_DEPTH = 100
 # Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
-_MAY_OVERFLOW = re.compile(r"\d[eE]\+?\d{2}|\d{309}")
+_MAY_OVERFLOW = re.compile(r"\d[eE]\+?\d{2}|(?<!\d)\d{309}")
 _INFINITE = (float("inf"), float("-inf"))
 _HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")

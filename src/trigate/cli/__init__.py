@@ -28,13 +28,15 @@ _NO_READER = 141  # 128 + SIGPIPE
 
 _CALLS_EPILOG = """\
 exit codes: 0 completed, 3 truncated, 4 failed, 5 incomplete or cancelled, 6 conflict,
-            2 wrong usage or unreadable input
+            2 wrong usage or unreadable input, 130 interrupted, 141 the reader went away
+            0 does not mean that every call may run: look at their states
 
 words for --lenient:
 """
 _EVENTS_EPILOG = """\
-exit codes: 0 whole events to the end, 3 the input ended inside an event, 4 broken bytes or a limit passed,
-            2 wrong usage or unreadable input
+exit codes: 0 whole events to the end, or none at all, 3 the input ended inside an event,
+            4 broken bytes or a limit passed, 2 wrong usage or unreadable input,
+            130 interrupted, 141 the reader went away
 """
 
 
@@ -87,7 +89,7 @@ def _add_calls(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="also show which rule and which bytes decided (--json has them too)",
+        help="also show which rule and which bytes decided (--json always has the decisions, by offset)",
     )
     parser.add_argument(
         "--release-on",
@@ -101,7 +103,7 @@ def _add_calls(verbs: argparse._SubParsersAction[_Parser]) -> None:
         choices=list(LENIENCIES),
         default=[],
         metavar="WORD",
-        help="allow one deviation; may be repeated",
+        help="allow one deviation, see below; may be repeated",
     )
     parser.add_argument("--strict", action="store_true", help="unknown event or item types fail the response")
     parser.set_defaults(run=calls.run)
@@ -111,7 +113,8 @@ def _add_events(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser = verbs.add_parser(
         "events",
         help="the server-sent events of a stream, one line each",
-        description="Shows the server-sent events of a stream: byte offset, type, size of the data, data.",
+        description="Shows the server-sent events of a stream: byte offset, type, size of the data, data.\n"
+        "Other framings (newline-delimited JSON, Bedrock's messages) hold none: `trigate calls` reads them.",
         epilog=_EVENTS_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -22,7 +22,7 @@ RULES = {
     "conflict": "the stream contradicts itself: nothing more of it may run",
     "ended": "the first end counts: nothing that follows can heal or spoil it",
 }
-_HEAD = ("BYTE", "DECISION", "WHAT", "BYTES")
+_HEAD = ("BYTE", "DECISION", "WHAT", "EVENT")
 _EXCERPT = 160
 
 

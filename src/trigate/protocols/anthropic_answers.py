@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
+from trigate.protocols.answers import answered_id, as_text
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -36,11 +37,9 @@ def to_message(response: Response) -> dict[str, Any]:
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The user's message with one result. All results of a turn belong into one message, before any text."""
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
     answer: dict[str, Any] = {
         "type": "tool_result",
-        "tool_use_id": call.call_id,
+        "tool_use_id": answered_id(call),
         "content": _content(content),
     }
     if is_error:
@@ -55,9 +54,7 @@ def _content(content: Any) -> str | list[Any]:
     """Text and lists of content blocks as they are, other JSON values as text."""
     if isinstance(content, str) or (content and isinstance(content, list) and all(map(_is_block, content))):
         return content
-    if isinstance(content, (bytes, bytearray)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
+    return as_text(content)
 
 
 def _is_block(value: Any) -> bool:

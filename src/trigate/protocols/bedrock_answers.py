@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
+from trigate.protocols.answers import answered_id, as_text
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -28,10 +29,8 @@ def to_message(response: Response) -> dict[str, Any]:
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The user's message with one result. Several results of one turn belong into one such message."""
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
     result = {
-        "toolUseId": call.call_id,
+        "toolUseId": answered_id(call),
         "content": _content(content),
         "status": "error" if is_error else "success",
     }
@@ -45,15 +44,13 @@ def _may_stay(block: dict[str, Any], answerable: set[str | None]) -> bool:
 
 def _content(content: Any) -> list[Any]:
     """Lists of content blocks as they are, an object as json, other JSON values as text."""
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
     if content is None:
         return []
     if content and isinstance(content, list) and all(map(_is_block, content)):
         return content
     if isinstance(content, dict):
         return [{"json": content}]
-    return [{"text": content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)}]
+    return [{"text": as_text(content)}]
 
 
 def _is_block(value: Any) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,9 +24,10 @@ from trigate.leftover import Leftover
 from trigate.protocols.anthropic_messages import AnthropicMessages
 from trigate.protocols.anthropic_wire import Head
 from trigate.protocols.bedrock_converse import BedrockConverse
+from trigate.protocols.bedrock_converse_wire import failure_of
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, members_of
-from trigate.response import ErrorInfo, Response
+from trigate.response import Response
 from trigate.turn import Turn
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class BedrockInvoke:
         if turn.is_ended and kind != "chunk":
             turn.anomaly("event_after_end", event.start, f"{kind} after the end")
         elif kind.startswith(("exception:", "error:")):
-            self._fail(kind.partition(":")[2], event)
+            self._fail(event)
         elif kind == "chunk":
             self._chunk(event)
         else:
@@ -172,15 +172,8 @@ class BedrockInvoke:
             detail = f"{self._inner.name} became {reader.name}"
             self._turn.conflict("protocol_changed", event.start, detail)
 
-    def _fail(self, name: str, event: Frame) -> None:
-        headers: Mapping[str, Any] = getattr(event, "headers", {})
-        value = _fields(event.data_bytes)
-        said = (value.get(member) for member in ("message", "Message", "originalMessage"))
-        message = next((text for text in (*said, headers.get(":error-message")) if isinstance(text, str)), "")
-        word = name or "exception"
-        error = ErrorInfo(
-            "provider", word, word, message or f"Bedrock ended the stream: {word}", event.start, value
-        )
+    def _fail(self, event: Frame) -> None:
+        error = failure_of(event)
         if isinstance(self._inner, AnthropicMessages):
             self._inner.fail(error)
         else:
@@ -205,15 +198,6 @@ def _payload(text: str, event: Frame) -> bytes:
             offset=event.start,
         ) from None
     return payload
-
-
-def _fields(data: bytes) -> dict[str, Any]:
-    """An exception's payload, whatever it is: it ends the response anyway."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return {"message": data.decode("utf-8", "replace")} if data else {}
-    return value if isinstance(value, dict) else {"message": data.decode("utf-8", "replace")}
 
 
 def _reader_of(response: Response) -> type[Interpreter]:

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ReleasedCall, ToolCall
+from trigate.protocols.answers import answered_id, as_text
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -28,9 +29,7 @@ def to_message(response: Response) -> dict[str, Any]:
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The result of one call. An error has no sign of its own: its text says it."""
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
-    return {"role": "tool", "tool_call_id": call.call_id, "content": _content(content)}
+    return {"role": "tool", "tool_call_id": answered_id(call), "content": _content(content)}
 
 
 def _as_it_came(call: ReleasedCall) -> dict[str, Any]:
@@ -40,13 +39,11 @@ def _as_it_came(call: ReleasedCall) -> dict[str, Any]:
 
 def _content(content: Any) -> str | list[Any]:
     """Text and lists of parts as they are, an object as a document (it can be cited), the rest as JSON."""
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
-    if isinstance(content, str) or (content and isinstance(content, list) and all(map(_is_part, content))):
+    if content and isinstance(content, list) and all(map(_is_part, content)):
         return content
     if isinstance(content, dict):
         return [{"type": "document", "document": {"data": content}}]
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
+    return as_text(content)
 
 
 def _is_part(value: Any) -> bool:

@@ -13,6 +13,7 @@ import json
 from typing import Any
 
 from trigate.calls import ToolCall
+from trigate.protocols.answers import refuse_bytes
 from trigate.response import Response
 
 __all__ = ["CONTINUES", "to_message", "tool_result_message"]
@@ -51,6 +52,5 @@ def _wire_ids(response: Response) -> set[str]:
 
 
 def _json_value(content: Any) -> Any:
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
+    refuse_bytes(content)
     return content

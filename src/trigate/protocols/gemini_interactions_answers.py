@@ -13,6 +13,7 @@ import json
 from typing import Any
 
 from trigate.calls import ToolCall
+from trigate.protocols.answers import answered_id, refuse_bytes
 from trigate.response import Response
 
 __all__ = ["CONTINUES", "to_message", "tool_result_message"]
@@ -31,11 +32,9 @@ def to_message(response: Response) -> list[dict[str, Any]]:
 
 def tool_result_message(response: Response, call: ToolCall, content: Any, is_error: bool) -> dict[str, Any]:
     """The function_result step for one call."""
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no id, so it cannot be answered")
     answer = {
         "type": "function_result",
-        "call_id": call.call_id,
+        "call_id": answered_id(call),
         "name": call.name,
         "result": _result(content),
     }
@@ -44,8 +43,7 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
 
 def _result(content: Any) -> Any:
     """Text, a list of content blocks or an object goes as it is; other values as their JSON text."""
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
+    refuse_bytes(content)
     if content is None or isinstance(content, (str, list, dict)):
         return "" if content is None else content
     return json.dumps(content)

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ReleasedCall, ToolCall
+from trigate.protocols.answers import as_text
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -31,7 +32,7 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
     """The result of one call. An error has no sign of its own: its text says it."""
     if not call.name:
         raise ValueError("the call has no name, so it cannot be answered")
-    answer = {"role": "tool", "tool_name": call.name, "content": _text(content)}
+    answer = {"role": "tool", "tool_name": call.name, "content": as_text(content)}
     if call.call_id is not None and _wire_call(response, call).get("id") == call.call_id:
         answer["tool_call_id"] = call.call_id  # one that was made up here means nothing to the server
     return answer
@@ -52,11 +53,3 @@ def _wire_call(response: Response, call: ToolCall) -> dict[str, Any]:
 def _as_it_came(response: Response, call: ReleasedCall) -> dict[str, Any]:
     made = _wire_call(response, call)
     return made | {"function": made["function"] | {"arguments": call.value()}}
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
-    if isinstance(content, str):
-        return content
-    return "" if content is None else json.dumps(content, ensure_ascii=False)

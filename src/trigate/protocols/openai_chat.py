@@ -13,14 +13,14 @@ import json
 from typing import Any, ClassVar
 
 from trigate.calls import ToolCall
-from trigate.errors import LimitError, StructureError, TrigateError
+from trigate.errors import StructureError, TrigateError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols.openai_chat_choice import RANK, ChoiceReader, lost
 from trigate.protocols.openai_chat_message import to_message, tool_result_message
 from trigate.protocols.openai_chat_wire import OBJECTS, Choice, Chunk, usage_of
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of
+from trigate.protocols.wire import decode, error_info, fields_of, too_deep
 from trigate.response import Response, Status
 from trigate.turn import Turn
 
@@ -138,7 +138,7 @@ class OpenAIChat:
                 self._take(kind, data, event)
             except RecursionError:
                 self._flush()
-                raise _too_deep(event) from None
+                raise too_deep(event) from None
             except TrigateError:
                 self._flush()
                 raise
@@ -273,15 +273,6 @@ def _json_or_text(data: str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError):
         return data.strip()
-
-
-def _too_deep(event: Frame) -> LimitError:
-    return LimitError(
-        f"the event at byte {event.start} is nested deeper than the interpreter can compare",
-        code="depth_too_large",
-        limit="max_depth",
-        offset=event.start,
-    )
 
 
 def _is_harmless(left: Leftover) -> bool:

@@ -16,7 +16,7 @@ from trigate.calls import CallKind, ToolCall, WireKey
 from trigate.errors import LimitError
 from trigate.framing import Frame
 from trigate.protocols.openai_chat_wire import Fragment, present
-from trigate.text import join_halves
+from trigate.text import join_halves, shown
 from trigate.turn import Turn
 
 __all__ = ["Slot", "ToolCalls"]
@@ -311,7 +311,7 @@ class ToolCalls:
             self.flush(slot, offset)
             if slot.call is None:
                 if slot.waiting:
-                    detail = f"index {slot.index}: {_shown(slot.text)} belongs to no call"
+                    detail = f"index {slot.index}: {shown(slot.text)} belongs to no call"
                     turn.conflict("orphan_arguments", offset, detail, *self.calls)
             elif not slot.name:
                 detail = f"index {slot.index}: the call {slot.call_id} has no name"
@@ -366,7 +366,3 @@ def _restarts_when_whole(text: str, restarts: list[int]) -> bool:
     lost = len(text) - len(join_halves(text))
     # Each pair of halves that was joined makes the text shorter by one; a wider net does no harm here.
     return any(first <= place <= last + lost for place in restarts)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
+from trigate.protocols.answers import answered_id, as_text
 from trigate.turn import Turn
 
 if TYPE_CHECKING:
@@ -162,9 +163,7 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
         raise ValueError(f"no answer is known for a call of type {call.name!r}")
     if _is_answered_by_name(call):
         return {"role": "function", "name": call.name, "content": _content(content)}
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
-    message: dict[str, Any] = {"role": "tool", "tool_call_id": call.call_id}
+    message: dict[str, Any] = {"role": "tool", "tool_call_id": answered_id(call)}
     if NAMED_RESULTS.search(response.model or ""):
         message["name"] = call.name
     return message | {"content": _content(content)}
@@ -176,13 +175,9 @@ def _is_answered_by_name(call: ToolCall) -> bool:
 
 def _content(content: Any) -> Any:
     """Text as it is, a list of content parts as it is, anything else as JSON."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, (bytes, bytearray)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
     if isinstance(content, list) and content and all(_is_part(item) for item in content):
         return content
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
+    return as_text(content)
 
 
 def _is_part(item: Any) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 
 from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
+from trigate.protocols.answers import answered_id, as_text
 from trigate.protocols.wire import members_of
 
 if TYPE_CHECKING:
@@ -127,13 +128,12 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
     known = _BY_NAME.get(call.name) if call.kind == "builtin" else _of_kind(call.kind)
     if known is None:
         raise ValueError(f"no answer is known for a call of {call.name!r}: its item type is unknown")
-    if call.call_id is None:
-        raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
+    call_id = answered_id(call)
     answer: dict[str, Any] = {"type": known.answer}
     if known.answer == "mcp_approval_response":
-        answer |= {"approval_request_id": call.call_id, "approve": not is_error}
-        return answer | ({"reason": _text(content)} if is_error else {})
-    answer["id" if known.answers_by_id else "call_id"] = call.call_id
+        answer |= {"approval_request_id": call_id, "approve": not is_error}
+        return answer | ({"reason": as_text(content)} if is_error else {})
+    answer["id" if known.answers_by_id else "call_id"] = call_id
     answer |= _OUTPUTS.get(known.answer, _plain)(content, is_error)
     caller = _caller(response, call)
     return answer | ({"caller": caller} if caller is not None else {})
@@ -152,30 +152,22 @@ def _caller(response: Response, call: ToolCall) -> Any:
     return None
 
 
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, (bytes, bytearray)):
-        raise TypeError("content must be text or JSON values, not bytes: decode it first")
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
-
-
 def _plain(content: Any, is_error: bool) -> dict[str, Any]:
-    return {"output": content if isinstance(content, list) else _text(content)}
+    return {"output": content if isinstance(content, list) else as_text(content)}
 
 
 def _shell(content: Any, is_error: bool) -> dict[str, Any]:
     if isinstance(content, list):
         return {"output": content}
     outcome = {"type": "exit", "exit_code": 1 if is_error else 0}
-    text = _text(content)
+    text = as_text(content)
     streams = {"stdout": "", "stderr": text} if is_error else {"stdout": text, "stderr": ""}
     return {"output": [{**streams, "outcome": outcome}]}
 
 
 def _patch(content: Any, is_error: bool) -> dict[str, Any]:
     status = {"status": "failed" if is_error else "completed"}
-    return status | ({"output": _text(content)} if content else {})
+    return status | ({"output": as_text(content)} if content else {})
 
 
 def _computer(content: Any, is_error: bool) -> dict[str, Any]:

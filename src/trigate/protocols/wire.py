@@ -19,7 +19,17 @@ from trigate.errors import DecodeError, LimitError, StructureError
 from trigate.framing import Frame
 from trigate.response import ErrorInfo
 
-__all__ = ["as_json_text", "count_of", "decode", "error_info", "fields_of", "is_given", "members_of"]
+__all__ = [
+    "as_json_text",
+    "count_of",
+    "decode",
+    "error_info",
+    "fields_of",
+    "is_error",
+    "is_given",
+    "members_of",
+    "too_deep",
+]
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
@@ -40,7 +50,7 @@ def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
     except msgspec.DecodeError as error:
         return _decode_slowly(bytes(data), shape, event, str(error))
     except RecursionError:
-        raise _too_deep(event) from None
+        raise too_deep(event) from None
     return made
 
 
@@ -52,7 +62,8 @@ def _wrong_shape(what: str, event: Frame) -> StructureError:
     )
 
 
-def _too_deep(event: Frame) -> LimitError:
+def too_deep(event: Frame) -> LimitError:
+    """What a RecursionError over an event's JSON becomes."""
     return LimitError(
         f"the event at byte {event.start} is nested deeper than the interpreter can decode",
         code="depth_too_large",
@@ -82,7 +93,7 @@ def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
     except msgspec.ValidationError as error:
         raise _wrong_shape(str(error), event) from None
     except RecursionError:
-        raise _too_deep(event) from None
+        raise too_deep(event) from None
     except ValueError:
         raise _wrong_shape(why, event) from None
 
@@ -161,11 +172,13 @@ def _element_spans(text: str) -> list[str]:
 
 
 def members_of(raw: bytes, event: Frame) -> dict[str, bytes]:
-    """The members of a JSON object that `decode` accepted, each value as the bytes that came."""
+    """The members of a JSON value that `decode` accepted, each as the bytes that came; it must be an object."""
     try:
         return {name: span.encode() for name, span in _member_spans(raw.decode()).items()}
+    except msgspec.ValidationError as error:
+        raise _wrong_shape(str(error), event) from None
     except RecursionError:
-        raise _too_deep(event) from None
+        raise too_deep(event) from None
 
 
 def fields_of(raw: bytes, event: Frame) -> Any:
@@ -173,7 +186,7 @@ def fields_of(raw: bytes, event: Frame) -> Any:
     try:
         return json.loads(raw) if raw else None
     except RecursionError:
-        raise _too_deep(event) from None
+        raise too_deep(event) from None
     except ValueError as error:
         raise _wrong_shape(str(error), event) from None
 
@@ -201,6 +214,12 @@ def as_json_text(raw: msgspec.Raw) -> tuple[str | None, bool]:
     if text[:1] == b'"':
         return json.loads(text), True
     return text.decode(), False
+
+
+def is_error(body: dict[str, Any]) -> bool:
+    """Whether a body tells of an error, in one of the shapes in which servers do."""
+    says_error = body.get("error") or body.get("detail") or body.get("type") == "error"
+    return bool(says_error) or isinstance(body.get("message"), str)
 
 
 def error_info(value: Any, offset: int | None) -> ErrorInfo:
