@@ -237,11 +237,18 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
     if kind == "flip" and len(lost) == len(kept) and new.arguments in _replaced(old.arguments, lost, kept):
         return "value_changed"
     found = _lost(protocol, old, new, mutant.before[0])
+    if kind == "flip" and kept == lost and _reindexed(protocol, mutant):
+        return "piece_moved" if found or any(_gained(old, new, piece) for piece in lost) else None
     if kind == "drop" or found is None:
         return found or _damaged(protocol, mutant, old, new)
-    if kind == "flip" and kept == lost and _reindexed(protocol, mutant):
-        return "piece_moved"
     return _unread(protocol, mutant) if kind in ("flip", "hole") and not kept else None
+
+
+def _gained(old: Told, new: Told, piece: str) -> bool:
+    """The piece stands somewhere in the text, or in place of `{}`, which an object that follows replaces."""
+    text = old.arguments
+    grown = {text[:at] + piece + text[at:] for at in range(len(text) + 1)}
+    return new.arguments in grown or (text == "{}" and new.arguments == piece)
 
 
 def _reindexed(protocol: str, mutant: Mutant) -> bool:

@@ -134,9 +134,10 @@ def test_a_conflict_leaves_them_out_too() -> None:
 
 def test_a_response_of_no_protocol_has_no_message() -> None:
     response = trigate.parse(b"", "auto")
-    for act in (response.to_message, lambda: response.tool_result_message(turn(CUSTOM).calls[0], "x")):
-        with pytest.raises(ValueError, match="protocol"):
-            act()
+    with pytest.raises(ValueError, match="protocol"):
+        response.to_message()
+    with pytest.raises(ValueError, match="cannot be answered"):
+        response.tool_result_message(turn(CUSTOM).calls[0], "x")
 
 
 # -- tool_result_message -----------------------------------------------------------------------------

@@ -291,7 +291,7 @@ def test_answers(content: Any, result: Any) -> None:
 
 def test_what_cannot_be_answered() -> None:
     response = read(CREATED, *function_step(0, "{}", call_id=None), completed())
-    with pytest.raises(ValueError, match="no id"):
+    with pytest.raises(ValueError, match="no call_id"):
         response.tool_result_message(response.calls[0], "x")
     good = read(CREATED, *GO, completed())
     with pytest.raises(TypeError, match="bytes"):

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from trigate.errors import ModelError
-from trigate.text import Pieces
+from trigate.text import Pieces, printable
 from trigate.validate import decode_object
 
 __all__ = ["CallKind", "CallState", "ReleasedCall", "ToolCall", "WireKey"]
@@ -144,7 +144,7 @@ class ToolCall:
         shown = text if len(text) <= 60 else text[:57] + "..."
         problem = f" problem={self._problem!r}" if self._problem else ""
         return (
-            f"<{type(self).__name__} {self._name or '?'}({shown}) "
+            f"<{type(self).__name__} {printable(self._name) or '?'}({printable(shown)}) "
             f"call_id={self._call_id!r} state={self._state!r}{problem}>"
         )
 

@@ -112,6 +112,6 @@ class ModelError(TrigateError):
 
 
 class IncompleteError(TrigateError):
-    """The provider ended the response early (token limit, content filter, pause) or it was cancelled."""
+    """The provider ended the response early: token limit, content filter, pause."""
 
     layer = "provider"

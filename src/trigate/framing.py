@@ -8,6 +8,7 @@ Rules
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from trigate._core import EventStreamDecoder, JSONArrayDecoder, NDJSONDecoder, SSEDecoder
@@ -26,6 +27,8 @@ Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body
 
 #: What may stand before a body without telling anything of it.
 BLANK = b" \t\r\n\xef\xbb\xbf"
+#: The names that a first line of an event stream can have; b"" is a comment's.
+_FIELDS = (b"data", b"event", b"id", b"retry", b"error", b"")
 
 
 class Frame(Protocol):
@@ -68,7 +71,7 @@ def choose_framing(head: bytes, allowed: tuple[Framing, ...]) -> Framing | None:
             return _object_framing(start, allowed)
         case b"[":
             return "json-array" if "json-array" in allowed else "body"
-        case b"<":
+        case b"<" | b"\x1f":  # HTML, gzip
             return "body"
     return allowed[0]
 
@@ -119,6 +122,15 @@ class Head:
     def at_end(self) -> Framing:
         """The framing of an input that ended before it could be told: nothing, blank space, or an unended line."""
         return choose_framing(bytes(self.held).rstrip(b"\n") + b"\n", self._allowed) or self._allowed[0]
+
+
+def begins_like_events(head: bytes) -> bool:
+    """Whether an input of which no event came may have been one: its first line has, or begins, a known field."""
+    line, *rest = re.split(rb"[\r\n]", head.lstrip(BLANK), maxsplit=1)
+    name, colon, _ = line.partition(b":")
+    if colon or rest:
+        return name in _FIELDS
+    return any(field.startswith(name) for field in _FIELDS)
 
 
 def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:

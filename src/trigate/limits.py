@@ -25,6 +25,7 @@ class Limits:
     max_depth            nesting of arguments. People write 10 levels, generators 100.
     max_header_bytes     all headers of one event-stream message. botocore refuses more; real ones have 100 bytes.
     max_arguments_bytes  one call's argument text, as UTF-8. A call that writes a file holds the whole file.
+    max_name_bytes       one call's name, as UTF-8. Providers allow 64 to 128 characters.
     max_calls            tool calls in one response. Agents ask for tens; hundreds are seen in batch jobs.
     max_response_bytes   all that a response keeps: text, reasoning, arguments and its items.
     max_anomalies        anomalies kept; the rest are counted in one last entry.
@@ -37,6 +38,7 @@ class Limits:
     max_depth: int = 1024
     max_header_bytes: int = 128 * 1024
     max_arguments_bytes: int = 16 * _MIB
+    max_name_bytes: int = 64 * 1024
     max_calls: int = 1024
     max_response_bytes: int = 256 * _MIB
     max_anomalies: int = 1000

@@ -1,7 +1,8 @@
 """What was remarkable about a response, and what decided it: anomalies and decisions, each with its byte offset.
 
 Rules
- - Bounded: anomalies by `max_anomalies`, the rest are counted; decisions by the calls, a few for each.
+ - Bounded: anomalies by `max_anomalies`, the rest are counted; decisions by the calls, a few for each. What a
+   detail repeats of the wire may be of any length, so that a long one is cut.
 """
 
 from __future__ import annotations
@@ -31,6 +32,13 @@ class Decision(msgspec.Struct, frozen=True):
     detail: str
 
 
+_LONGEST = 1000
+
+
+def _bounded(detail: str) -> str:
+    return detail if len(detail) <= _LONGEST else detail[: _LONGEST - 1] + "…"
+
+
 class Notes:
     """Collects both for one response."""
 
@@ -42,6 +50,7 @@ class Notes:
         self._decisions: list[Decision] = []
 
     def anomaly(self, code: str, offset: int | None, detail: str, once: bool) -> None:
+        detail = _bounded(detail)
         if once:
             if (code, detail) in self._seen:
                 return
@@ -53,7 +62,7 @@ class Notes:
             self._dropped += 1
 
     def decision(self, rule: str, offset: int | None, detail: str) -> None:
-        self._decisions.append(Decision(rule, offset, detail))
+        self._decisions.append(Decision(rule, offset, _bounded(detail)))
 
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:

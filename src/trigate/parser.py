@@ -13,9 +13,9 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from trigate._core import ServerSentEvent
+from trigate._core import ServerSentEvent, SSEDecoder
 from trigate.errors import TransportError, TrigateError
-from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, make_framer
+from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, begins_like_events, make_framer
 from trigate.items import Item
 from trigate.leftover import Leftover
 from trigate.limits import Limits
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = ["ResponseParser"]
+
+# So much of the beginning is kept, to say what an input was of which no event came.
+_FIRST = 200
+_GZIP = b"\x1f\x8b"
 
 
 class ResponseParser:
@@ -70,6 +74,8 @@ class ResponseParser:
         self._interpreter = reader(self._turn)
         self._lenient = words
         self._fed = 0
+        self._first = bytearray()
+        self._has_frames = False
         self._head = Head(reader.framings, limits.max_event_bytes)
         self._framer: Framer | None = None
         self._spoilt: BaseException | None = None
@@ -80,7 +86,8 @@ class ResponseParser:
         """Takes any bytes-like chunk; returns the items that it completed.
 
         RuntimeError after finish(), when another thread is inside, and when an exception (a signal's, a lack of
-        memory) has interrupted an earlier feed(): what that one had not read is lost. After a fault it takes nothing more.
+        memory) has interrupted an earlier feed(): what that one had not read is lost. After a fault it takes
+        nothing more.
         """
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("this ResponseParser is in use by another thread")
@@ -98,6 +105,8 @@ class ResponseParser:
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk).cast("B")
         self._fed += view.nbytes
+        if len(self._first) < _FIRST:
+            self._first += view[: _FIRST - len(self._first)]
         try:
             if self._framer is None:
                 framing = self._head.take(view)
@@ -124,6 +133,7 @@ class ResponseParser:
         except TrigateError as error:
             self._turn.fault(error)
             return
+        self._has_frames = self._has_frames or bool(frames)
         for frame in frames:
             self._interpret(frame)
             if self._turn.is_faulted:
@@ -180,7 +190,11 @@ class ResponseParser:
             self._interpreter.finish(left)
         if turn.is_ended:
             return turn.response(clean_end=is_whole and not turn.is_faulted)
-        turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
+        is_sse = isinstance(self._framer, SSEDecoder)
+        if self._has_frames or not is_sse or begins_like_events(bytes(self._first)):
+            turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
+        else:
+            self._refuse(f"{self._fed} bytes without an event: {_shown(bytes(self._first))}")
         return turn.response()
 
     def _take_leftover(self, left: Leftover) -> bool:
@@ -206,12 +220,14 @@ class ResponseParser:
 
     def _truncated(self, left: Leftover) -> ErrorInfo:
         place, words = _place(left, self._turn)
+        if not self._fed:
+            words = "(it is empty: look at the HTTP status)"
         message = f"the input ended at byte {self._fed} {words}; no terminal event came"
         return ErrorInfo("transport", "truncated", f"truncated_{place}", message, self._fed)
 
     def _finish_body(self, body: bytes) -> None:
         text = body.decode("utf-8", "replace")
-        shown = " ".join(text.split())[:200]
+        shown = _shown(body)
         try:
             value = json.loads(text.lstrip("\ufeff"))
         except (ValueError, RecursionError):
@@ -227,9 +243,14 @@ class ResponseParser:
             info = error_info(value, 0)
             self._turn.end("failed", None, error=info)
             return
-        kind = "a JSON body" if value is not None else "text"
+        if body.startswith(_GZIP):
+            self._refuse("compressed bytes: decompress the body first")
+        else:
+            self._refuse(f"{'a JSON body' if value is not None else 'text'}: {shown}")
+
+    def _refuse(self, found: str) -> None:
         self._turn.fault(
-            TransportError(f"expected an event stream, found {kind}: {shown}", code="not_a_stream", offset=0)
+            TransportError(f"expected an event stream, found {found}", code="not_a_stream", offset=0)
         )
 
     @property
@@ -244,6 +265,11 @@ class ResponseParser:
 
     def __repr__(self) -> str:
         return f"<ResponseParser {self._turn.protocol} {self._turn.status}, {self._fed} bytes>"
+
+
+def _shown(body: bytes) -> str:
+    """The beginning of a body, on one line."""
+    return " ".join(body[:800].decode("utf-8", "replace").split())[:200]
 
 
 def _place(left: Leftover, turn: Turn) -> tuple[str, str]:

@@ -116,7 +116,16 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
         return interpreter(self.protocol).to_message(self)
 
     def tool_result_message(self, call: ToolCall, content: Any, is_error: bool = False) -> Any:
-        """The result of one call in the provider's own shape. ValueError if the call cannot be answered."""
+        """The result of one call in the provider's own shape.
+
+        ValueError if the call cannot be answered: it has no id, or the response did not end well, so that
+        to_message() leaves its calls out.
+        """
+        if self.status not in ("completed", "in_progress"):
+            raise ValueError(
+                f"the response is {self.status}, so its calls are not sent back and cannot be answered: "
+                "make the request again"
+            )
         from trigate.protocols import interpreter
 
         return interpreter(self.protocol).tool_result_message(self, call, content, is_error)

@@ -96,5 +96,9 @@ def _is_bytes_like(source: object) -> bool:
 
 
 def _read(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(_CHUNK):
+    while (chunk := file.read(_CHUNK)) != b"":
+        if chunk is None:
+            raise BlockingIOError(
+                "the file is non-blocking and has nothing to read yet: its end is not known"
+            )
         yield chunk

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Pieces", "TextPart", "join_halves", "shown", "without_halves"]
+__all__ = ["Pieces", "TextPart", "join_halves", "printable", "shown", "without_halves"]
 
 # A short str costs fifty bytes more than its text: pieces are joined before their sum of that matters.
 _JOIN_AT = 256
@@ -27,6 +27,15 @@ def join_halves(text: str) -> str:
 def without_halves(text: str) -> str:
     """The same, with U+FFFD for lone halves."""
     return text if text.isascii() else _HALVES.sub("\ufffd", join_halves(text))
+
+
+def printable(text: str) -> str:
+    """The text with what is neither printable nor a space as escapes: halves cannot be encoded, controls do harm."""
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(letter: str) -> str:
+    return letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
 
 
 def shown(text: str) -> str:

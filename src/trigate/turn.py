@@ -191,18 +191,24 @@ class Turn:
         """Takes id and name where they are still missing; another non-empty value is a contradiction."""
         if call_id:
             if call._call_id is None:
-                call._call_id = call_id
+                if self.keep(_size(call_id), offset):
+                    call._call_id = call_id
             elif call._call_id != call_id:
-                self.conflict("call_id_changed", offset, f"{call._call_id!r} became {call_id!r}", call)
+                detail = f"{shown(call._call_id)} became {shown(call_id)}"
+                self.conflict("call_id_changed", offset, detail, call)
         if name:
             if not call._name:
-                call._name = name
+                self.extend_name(call, name, offset)
             elif call._name != name:
-                self.conflict("name_changed", offset, f"{call._name!r} became {name!r}", call)
+                self.conflict("name_changed", offset, f"{shown(call._name)} became {shown(name)}", call)
 
-    def extend_name(self, call: ToolCall, piece: str) -> None:
+    def extend_name(self, call: ToolCall, piece: str, offset: int | None) -> None:
         """A name that comes in pieces: an equal repeat changes nothing, anything else is the next piece."""
-        if piece and piece != call._name:
+        if not piece or piece == call._name:
+            return
+        if _size(call._name) + _size(piece) > self.options.limits.max_name_bytes:
+            self._limit("name_too_large", "max_name_bytes", offset)
+        elif self.keep(_size(piece), offset):
             call._name += piece
 
     def flag(self, call: ToolCall, *flags: str) -> None:

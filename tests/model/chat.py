@@ -100,7 +100,7 @@ class _Choice:
             if call_id and call.call_id == call_id:
                 return call
         here = self.newest.get(index) if index is not None else None
-        if here is None and index is None and not name and not call_id and self.calls:
+        if index is None and not call_id and self.calls and not (name and self.calls[-1].name):
             return self.calls[-1]
         if call_id and here is not None and here.call_id is None and name in (None, here.name):
             return here
@@ -113,7 +113,10 @@ class _Choice:
 
 
 def _unfinished(call: Read) -> bool:
-    return not call.custom and (not call.arguments or argument_problem(call.arguments) == "incomplete")
+    """Whether more of its arguments may come: there are none yet, or they are no whole object."""
+    return not call.custom and (
+        not call.arguments or argument_problem(call.arguments) not in (None, "duplicate_key")
+    )
 
 
 def _says_something(piece: dict[str, Any]) -> bool:

@@ -24,11 +24,13 @@ __all__ = ["Row", "Screen", "complain", "dump_json", "escape", "shorten"]
 Row: TypeAlias = Sequence[str]
 
 # C0, DEL, C1, soft hyphen, invisible and bidirectional marks, line and paragraph separators, byte order
-# mark, interlinear marks, halves of surrogate pairs, tags. The joiners U+200C and U+200D stay: emoji and
-# scripts need them.
+# mark, interlinear marks, halves of surrogate pairs, tags; fillers and variation selectors, in which whole texts
+# have been hidden. The joiners U+200C and U+200D and the emoji's selectors U+FE0E and U+FE0F stay: emoji and scripts
+# need them.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _GAP = "  "

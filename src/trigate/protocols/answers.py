@@ -3,6 +3,7 @@
 Rules
  - A call without an id cannot be answered where results go back by it: ValueError.
  - Bytes are never guessed to be text: TypeError.
+ - Nothing that came over the wire makes the assistant's message fail.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from trigate.calls import ToolCall
 
-__all__ = ["answered_id", "as_text", "refuse_bytes"]
+__all__ = ["answered_id", "as_text", "kept", "refuse_bytes"]
 
 
 def answered_id(call: ToolCall) -> str:
@@ -20,6 +21,18 @@ def answered_id(call: ToolCall) -> str:
     if call.call_id is None:
         raise ValueError(f"the call of {call.name!r} has no call_id, so it cannot be answered")
     return call.call_id
+
+
+def kept(raw: bytes) -> Any:
+    """A part of the turn as it came. An integer of more digits than Python converts stays its digits, as text."""
+    return json.loads(raw, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def refuse_bytes(content: Any) -> None:

@@ -5,11 +5,10 @@ Source: docs/protocols/anthropic-messages.md, "Answers".
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
-from trigate.protocols.answers import answered_id, as_text
+from trigate.protocols.answers import answered_id, as_text, kept
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -24,7 +23,7 @@ def to_message(response: Response) -> dict[str, Any]:
     """The assistant's message, without a tool_use that nothing may answer: the provider would refuse it."""
     answerable = {call.call_id for call in response.released}
     is_resent = response.status == "incomplete" and response.reason in RESENT
-    content = [json.loads(raw) for raw in response.echo]
+    content = [kept(raw) for raw in response.echo]
     if not is_resent:
         is_completed = response.status == "completed"
         content = [
@@ -64,7 +63,7 @@ def _is_block(value: Any) -> bool:
 def _toolset(response: Response, call: ToolCall) -> Any:
     """A call out of a toolset names it, and the answer must repeat that."""
     for raw in response.echo:
-        block = json.loads(raw)
+        block = kept(raw)
         if block.get("type") == "tool_use" and block.get("id") == call.call_id:
             return block.get("toolset_name")
     return None

@@ -7,8 +7,9 @@ Rules
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar
+
+import msgspec
 
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
@@ -17,7 +18,7 @@ from trigate.leftover import Leftover
 from trigate.protocols.bedrock_converse_wire import failure_of
 from trigate.protocols.profile import Profile
 from trigate.protocols.registry import PROTOCOLS, Interpreter
-from trigate.protocols.wire import error_info
+from trigate.protocols.wire import decode, error_info, fields_of, is_error
 from trigate.response import Response
 from trigate.turn import Turn
 
@@ -26,6 +27,10 @@ __all__ = ["Auto"]
 # Keep-alives may come before the first event that tells the protocol; each is a few bytes.
 _HELD = 1000
 _UNKNOWN = "the response's protocol was never found out, so it has no message"
+
+
+class _Anything(msgspec.Struct):
+    """An object of any members: what is no JSON object fails here, with its byte."""
 
 
 class Auto:
@@ -65,10 +70,13 @@ class Auto:
         self._chosen.event(event)
 
     def _choose(self, event: Frame) -> None:
-        try:
-            value = json.loads(event.data)
-        except (ValueError, RecursionError):
-            value = None
+        if event.data.strip() == "[DONE]":
+            return
+        if event.event == "error" and event.data.lstrip()[:1] not in "{[":
+            self._fail(event.data.strip(), event)
+            return
+        decode(event.data_bytes, _Anything, event)
+        value = fields_of(event.data_bytes, event)
         if isinstance(value, dict):
             for reader in PROTOCOLS.values():
                 if reader.recognises(event, value):
@@ -79,9 +87,8 @@ class Auto:
             if value.get("type") in self.profile.noise and len(self._held) < _HELD:
                 self._held.append(event)
                 return
-            if value.get("error"):
-                info = error_info(value, event.start)
-                self._turn.end("failed", None, error=info, offset=event.start)
+            if is_error(value) or event.event == "error":
+                self._fail(value, event)
                 return
         raise StructureError(
             f"the event at byte {event.start} belongs to no known protocol; "
@@ -89,6 +96,9 @@ class Auto:
             code="unknown_protocol",
             offset=event.start,
         )
+
+    def _fail(self, value: Any, event: Frame) -> None:
+        self._turn.end("failed", None, error=error_info(value, event.start), offset=event.start)
 
     def finish(self, left: Leftover) -> None:
         if self._chosen is not None:

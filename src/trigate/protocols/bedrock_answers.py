@@ -5,11 +5,10 @@ Source: docs/protocols/bedrock-converse.md, "Answers".
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
-from trigate.protocols.answers import answered_id, as_text
+from trigate.protocols.answers import answered_id, as_text, kept
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -23,7 +22,7 @@ BLOCKS = ("text", "json", "image", "document", "video", "searchResult")
 def to_message(response: Response) -> dict[str, Any]:
     """The assistant's message. A toolUse of the client that nothing may answer is left out."""
     answerable = {call.call_id for call in response.released} if response.status == "completed" else set()
-    content = [json.loads(raw) for raw in response.echo]
+    content = [kept(raw) for raw in response.echo]
     return {"role": "assistant", "content": [block for block in content if _may_stay(block, answerable)]}
 
 

@@ -5,11 +5,10 @@ Source: docs/protocols/cohere-chat.md, "Answers".
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ReleasedCall, ToolCall
-from trigate.protocols.answers import answered_id, as_text
+from trigate.protocols.answers import answered_id, as_text, kept
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -19,7 +18,7 @@ __all__ = ["to_message", "tool_result_message"]
 
 def to_message(response: Response) -> dict[str, Any]:
     """The assistant's message: plan, content and citations, and the calls that may be answered."""
-    told: dict[str, Any] = json.loads(response.echo[0]) if response.echo else {}
+    told: dict[str, Any] = kept(response.echo[0]) if response.echo else {}
     message: dict[str, Any] = {"role": "assistant"}
     calls = response.released if response.status == "completed" else ()
     if calls:

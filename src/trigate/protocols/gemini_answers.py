@@ -9,11 +9,10 @@ Rules
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from trigate.calls import ToolCall
-from trigate.protocols.answers import refuse_bytes
+from trigate.protocols.answers import kept, refuse_bytes
 from trigate.response import Response
 
 __all__ = ["CONTINUES", "to_message", "tool_result_message"]
@@ -43,7 +42,7 @@ def tool_result_message(response: Response, call: ToolCall, content: Any, is_err
 
 
 def _parts(response: Response) -> list[dict[str, Any]]:
-    return [json.loads(raw) for raw in response.echo]
+    return [kept(raw) for raw in response.echo]
 
 
 def _wire_ids(response: Response) -> set[str]:

@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from trigate.calls import ToolCall
-from trigate.protocols.answers import answered_id, refuse_bytes
+from trigate.protocols.answers import answered_id, kept, refuse_bytes
 from trigate.response import Response
 
 __all__ = ["CONTINUES", "to_message", "tool_result_message"]
@@ -24,7 +24,7 @@ CONTINUES = "requires_continuation"
 
 def to_message(response: Response) -> list[dict[str, Any]]:
     """The steps, to stand in the next request's `input`."""
-    steps: list[dict[str, Any]] = [json.loads(raw) for raw in response.echo]
+    steps: list[dict[str, Any]] = [kept(raw) for raw in response.echo]
     if response.status != "completed" and response.reason != CONTINUES:
         steps = [step for step in steps if step.get("type") != "function_call"]
     return steps

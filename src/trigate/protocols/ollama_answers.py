@@ -5,11 +5,10 @@ Source: docs/protocols/ollama-chat.md, "Answers".
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ReleasedCall, ToolCall
-from trigate.protocols.answers import as_text
+from trigate.protocols.answers import as_text, kept
 
 if TYPE_CHECKING:
     from trigate.response import Response
@@ -46,7 +45,7 @@ def _wire_call(response: Response, call: ToolCall) -> dict[str, Any]:
     """The call as the wire had it: its key is its place among them."""
     place = call.wire_key[0]
     assert isinstance(place, int)
-    made: dict[str, Any] = json.loads(response.echo[place])
+    made: dict[str, Any] = kept(response.echo[place])
     return made
 
 

@@ -264,7 +264,7 @@ class ToolCalls:
             if slot.has_foreign_id and name != call.name and call.name:
                 detail = f"{call.name!r} became {name!r}, after its id had changed"
                 turn.conflict("name_changed", frame.start, detail, call)
-            turn.extend_name(call, name)
+            turn.extend_name(call, name, frame.start)
         if is_new:
             turn.announce(call)
             for piece in slot.waiting:

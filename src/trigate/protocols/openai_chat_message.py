@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
-from trigate.protocols.answers import answered_id, as_text
+from trigate.protocols.answers import answered_id, as_text, kept
 from trigate.turn import Turn
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def to_message(response: Response) -> dict[str, Any]:
     """The assistant's message, to stand in the next request's `messages` before the results."""
     told: dict[str, Any] = {"choice": 0, "members": {}, "calls": {}}
     if response.echo:
-        told = json.loads(response.echo[0])
+        told = kept(response.echo[0])
     choice: int = told["choice"]
     text = response.texts[choice] if choice < len(response.texts) else ""
     message: dict[str, Any] = {"role": "assistant", "content": text, **told["members"]}

@@ -5,14 +5,13 @@ Source: docs/protocols.md, "openai-responses", the tables of items and answers.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
-from trigate.protocols.answers import answered_id, as_text
+from trigate.protocols.answers import answered_id, as_text, kept
 from trigate.protocols.wire import members_of
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def builtin_arguments(item_type: str, raw: bytes, event: Frame) -> str:
 
 def to_message(response: Response) -> list[dict[str, Any]]:
     """The output items, to stand in the next request's `input`."""
-    items = [json.loads(raw) for raw in response.echo]
+    items = [kept(raw) for raw in response.echo]
     if response.status != "completed":
         # A call of a turn that did not end well cannot be answered, so it must not be sent back either.
         items = [item for item in items if not _is_for_client(item)]
@@ -146,7 +145,7 @@ def _of_kind(kind: CallKind) -> ClientItem:
 def _caller(response: Response, call: ToolCall) -> Any:
     """A call made by a program names its caller, and the answer must repeat it."""
     for raw in response.echo:
-        item = json.loads(raw)
+        item = kept(raw)
         if item.get("call_id") == call.call_id and item.get("type") in CLIENT_ITEMS:
             return item.get("caller")
     return None

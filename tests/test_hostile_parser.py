@@ -1,0 +1,265 @@
+"""What a hostile stream, or a hostile moment, tries on the parser as a machine: exceptions, memory, work, threads."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import tracemalloc
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import trigate
+from trigate.cli.render import escape
+from trigate.text import Pieces
+from trigate.validate import judge_arguments
+
+PROTOCOLS_OF_LINES = ("ollama-chat", "auto")
+EVENT_LIMIT = 64
+
+
+def sse(event: Any, name: str = "message") -> bytes:
+    return f"event: {name}\ndata: {json.dumps(event)}\n\n".encode()
+
+
+def fragment(index: int = 0, **members: Any) -> bytes:
+    delta = {"tool_calls": [{"index": index, **members}]}
+    return sse({"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]})
+
+
+# -- threads and interruptions ---------------------------------------------------------------------------
+
+
+def test_a_reader_in_another_thread_takes_no_piece_away() -> None:
+    """A live call is there to be shown: showing it must not change what runs."""
+    pieces, is_over = Pieces(), threading.Event()
+    seen: list[int] = []
+
+    def read() -> None:
+        while not is_over.is_set():
+            seen.append(len(pieces.text))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(30_000):
+            pieces.append(chr(97 + number % 26))
+    finally:
+        is_over.set()
+        reader.join()
+        sys.setswitchinterval(before)
+    assert pieces.text == "".join(chr(97 + number % 26) for number in range(30_000))
+    assert seen == sorted(seen)
+
+
+def test_reading_between_pieces_is_not_appending() -> None:
+    """Whatever a reader has begun and not ended, the next piece and all before it are there."""
+    pieces = Pieces("a")
+    for number in range(1000):
+        stale = pieces._told
+        pieces.append(str(number))
+        if number % 3 == 0:
+            assert pieces.text
+        pieces._told = stale  # the slow reader writes down what it has read
+    assert pieces.text == "a" + "".join(map(str, range(1000)))
+
+
+def _feed_for_ever(parser: trigate.ResponseParser, chunk: bytes) -> None:
+    while True:
+        parser.feed(chunk)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_an_interrupted_feed_is_not_gone_on_with() -> None:
+    """The frames that it had not read are lost: a shorter argument text could be a valid one."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    parser = trigate.ResponseParser("openai-chat")
+    parser.feed(fragment(id="a", function={"name": "f", "arguments": '{"n":"'}))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(TimeoutError):
+            _feed_for_ever(parser, fragment(function={"arguments": "1"}) * 1000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    for act in (lambda: parser.feed(b"\n"), parser.finish):
+        with pytest.raises(RuntimeError, match="interrupted"):
+            act()
+
+
+def test_a_wrong_chunk_spoils_nothing() -> None:
+    parser = trigate.ResponseParser("openai-chat")
+    for wrong in ("text", 5, None):
+        with pytest.raises(TypeError):
+            parser.feed(wrong)  # type: ignore[arg-type]
+    parser.feed(b"data: [DONE]\n\n")
+    assert parser.finish().status == "truncated"
+
+
+# -- where the framing is not yet known ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS_OF_LINES)
+@pytest.mark.parametrize("size", range(EVENT_LIMIT - 3, EVENT_LIMIT + 4))
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+@pytest.mark.parametrize("blank", ["", "\n \n", " " * EVENT_LIMIT, " " * (EVENT_LIMIT + 1)])
+def test_the_first_line_is_bounded_alike_however_it_is_cut(
+    protocol: str, size: int, eol: str, blank: str
+) -> None:
+    record = '{"model":"m","done":true,"x":"' + "y" * (size - 32) + '"}'
+    data = (blank + record + eol + '{"model":"m"}' + eol).encode()
+    told = []
+    for width in (len(data), 1, 7):
+        parser = trigate.ResponseParser(protocol, limits=trigate.Limits(max_event_bytes=EVENT_LIMIT))
+        for start in range(0, len(data), width):
+            parser.feed(data[start : start + width])
+        told.append(parser.finish())
+    assert told[0] == told[1] == told[2]
+    if len(blank.strip(" ")) == len(blank):
+        error = told[0].error
+        assert (size > EVENT_LIMIT) == (error is not None and error.code == "event_too_large")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS_OF_LINES)
+def test_a_long_first_line_is_not_copied_for_each_chunk(protocol: str) -> None:
+    """Counted where it would cost: each copy of the bytes held so far is one more allocation of their size."""
+    parser = trigate.ResponseParser(protocol)
+    parser.feed(b'{"a":"' + b"x" * 1_000_000)
+    parser.feed(b"x")  # makes room for more than the rest
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            parser.feed(b"x")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 500_000
+
+
+# -- memory and work -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_max_name_bytes(whole: bool) -> None:
+    for size in (999, 1000, 1001):
+        parser = trigate.ResponseParser("openai-chat", limits=trigate.Limits(max_name_bytes=1000))
+        name = ("n" * 4 + "abc" * 1000)[:size]
+        names = [name] if whole else [name[at : at + 7] for at in range(0, size, 7)]
+        for piece in names:
+            parser.feed(fragment(id="a", function={"name": piece}))
+        response = parser.finish()
+        if size > 1000:
+            assert response.error is not None
+            assert (response.error.code, response.error.limit) == ("name_too_large", "max_name_bytes")
+        else:
+            assert response.status == "truncated"
+            assert len(response.calls[0].name) == size
+
+
+def test_names_and_ids_count_for_the_response() -> None:
+    for members in ({"function": {"name": "n" * 500}}, {"id": "i" * 500, "function": {"name": "n"}}):
+        parser = trigate.ResponseParser("openai-chat", limits=trigate.Limits(max_response_bytes=5000))
+        for index in range(20):
+            told = dict(members)
+            if "id" in told:
+                told["id"] = f"{index}{told['id']}"
+            parser.feed(fragment(index, **told))
+        error = parser.finish().error
+        assert error is not None
+        assert error.code == "response_too_large"
+
+
+def test_what_anomalies_repeat_is_bounded() -> None:
+    parser = trigate.ResponseParser("openai-responses")
+    for number in range(50):
+        parser.feed(sse({"type": f"{number}{'y' * 100_000}"}))
+    response = parser.finish()
+    assert len(response.anomalies) == 50 + 1  # and that the stream does not begin as it should
+    assert sum(len(anomaly.detail) for anomaly in response.anomalies) <= 51 * 1000
+
+
+@pytest.mark.parametrize("protocol", ["cohere-chat", "bedrock-converse"])
+def test_pieces_are_not_joined_at_each_piece(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trigate.protocols.pieces import add_piece
+    from trigate.turn import Options, Turn
+
+    reads = 0
+    original: property = vars(Pieces)["text"]
+
+    def text(self: Pieces) -> str:
+        nonlocal reads
+        reads += 1
+        return str(original.__get__(self))
+
+    monkeypatch.setattr(Pieces, "text", property(text))
+    turn = Turn(protocol, Options(deltas=False))
+    call = turn.open_call((0,), index=0, kind="function", offset=0)
+    for _ in range(1000):
+        add_piece(turn, call, "x", True, 0)
+    assert reads < 10
+
+
+def test_numbers_are_looked_at_once() -> None:
+    """Many numbers just short of what may overflow: each digit began a search of its own."""
+    from trigate.validate import _MAY_OVERFLOW
+
+    assert _MAY_OVERFLOW.search("[" + "1" * 309) is not None
+    assert _MAY_OVERFLOW.search("[" + ",".join(["1" * 308] * 10)) is None
+    assert judge_arguments('{"a":1' + "0" * 309 + ".5}", max_depth=9).flags == ("number_out_of_range",)
+
+
+# -- exceptions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [None, True, 1, 1.5, "x", [], [{}]])
+def test_a_second_block_that_is_no_object(value: Any) -> None:
+    start = {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    data = [sse(start, "message_start"), sse(block, block["type"])]  # type: ignore[arg-type]
+    response = trigate.parse([*data, sse(block | {"content_block": value}, "content_block_start")])
+    assert response.error is not None
+    assert response.error.code == "wrong_shape"
+
+
+def test_half_a_pair_in_a_name_can_be_shown() -> None:
+    start = fragment(id="a", function={"name": "f\ud800\x1b[2J", "arguments": '{"a":"\udc00\n"'})
+    response = trigate.parse(start, "openai-chat")
+    repr(response).encode()
+    assert "\\ud800\\x1b[2J" in repr(response.calls[0])
+    assert repr(response.calls[0]).isprintable()
+
+
+def test_a_number_that_python_cannot_hold_does_not_break_the_message() -> None:
+    chunk = (
+        '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"n":'
+        + "9" * 5000
+        + '}}}],"role":"model"},"finishReason":"STOP"}]}'
+    )
+    response = trigate.parse(b"data: " + chunk.encode() + b"\r\n\r\n", "gemini")
+    assert response.released == ()
+    assert response.to_message()["role"] == "model"
+
+
+def test_a_file_that_has_nothing_yet_is_not_at_its_end() -> None:
+    class Slow:
+        def read(self, _size: int) -> bytes | None:
+            return None
+
+    with pytest.raises(BlockingIOError):
+        trigate.parse(Slow(), "openai-chat")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "letter", "\u034f\u115f\u1160\u17b4\u180b\u180f\u3164\ufe00\uffa0\U0001d173\U000e0100\U000e01ef"
+)
+def test_what_hides_is_shown(letter: str) -> None:
+    assert escape(f"a{letter}b") == "a" + letter.encode("unicode_escape").decode() + "b"
