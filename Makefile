@@ -45,7 +45,7 @@ demo: $(VENV)/installed
 	$(BIN)/trigate calls examples/streams/cut.sse; test $$? -eq 3
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 check: $(VENV)/checkers
 	$(BIN)/ruff check .
@@ -68,7 +68,7 @@ $(SANITIZED)/installed: $(PACKAGE)
 test-sanitized: $(SANITIZED)/installed
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	$(SANITIZED)/bin/python -m pytest -p no:cacheprovider $(PYTEST_ARGS)
+	$(SANITIZED)/bin/python -m pytest -n auto --dist loadfile -p no:cacheprovider $(PYTEST_ARGS)
 
 fuzz:
 	$(MAKE) -C tests/fuzz SECONDS=$(FUZZ_SECONDS)

@@ -237,7 +237,7 @@ def _one(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:
     if kind == "flip" and len(lost) == len(kept) and new.arguments in _replaced(old.arguments, lost, kept):
         return "value_changed"
     found = _lost(protocol, old, new, mutant.before[0])
-    if kind == "flip" and kept == lost and _reindexed(protocol, mutant):
+    if kind == "flip" and lost and kept == lost and _reindexed(protocol, mutant):
         return "piece_moved" if found or any(_gained(old, new, piece) for piece in lost) else None
     if kind == "drop" or found is None:
         return found or _damaged(protocol, mutant, old, new)
@@ -252,16 +252,10 @@ def _gained(old: Told, new: Told, piece: str) -> bool:
 
 
 def _reindexed(protocol: str, mutant: Mutant) -> bool:
-    """Whether the frame differs in its indices alone."""
-    was, now = (
-        re.sub(
-            r'("(?:index|output_index)":)\d+',
-            r"\1",
-            json.dumps(_payload(protocol, frame), separators=(",", ":")),
-        )
-        for frame in (mutant.before[0], mutant.after[0])
-    )
-    return was == now
+    """Whether the events differ, and in their indices alone."""
+    events = [json.dumps(_payload(protocol, frame)) for frame in (mutant.before[0], mutant.after[0])]
+    bare = {re.sub(r'("(?:index|output_index)": )\d+', r"\1", event) for event in events}
+    return events[0] != events[1] and len(bare) == 1
 
 
 def _damaged(protocol: str, mutant: Mutant, old: Told, new: Told) -> str | None:

@@ -474,3 +474,14 @@ def test_a_hostile_stream_cannot_drive_a_terminal(words: list[str], record: Call
 def test_the_library_does_not_load_rich_or_the_command_line() -> None:
     code = "import trigate, sys; sys.exit('rich' in sys.modules or 'trigate.cli' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_events_of_an_input_without_events_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "body"
+    path.write_bytes(b'{"error": "x"}\n')
+    assert main(["events", str(path)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "trigate events: no event in 15 bytes; `trigate calls` says what the input is\n"

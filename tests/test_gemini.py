@@ -273,14 +273,16 @@ def test_candidates_are_alternatives() -> None:
     for options in ({}, {"release_on": "call"}):
         response = agree(data, **options)
         assert (response.status, response.texts) == ("completed", ("Aa", "Bb"))
-        assert states(response) == [("go", "released", None), ("go", "void", "not_requested")]
+        assert states(response) == [("go", "released", None), ("go", "released", None)]
+        assert [call.wire_key[0] for call in response.released] == [0, 1]
         assert response.to_message()["parts"] == [{"text": "A"}, GO, {"text": "a"}]
 
 
 def test_candidates_have_ids_of_their_own() -> None:
     same = [chunk(call("go", {"a": at}, id="f1"), index=at, finish="STOP") for at in range(2)]
     response = agree(sse(same))
-    assert (response.status, [one.value() for one in response.released]) == ("completed", [{"a": 0}])
+    values = [one.value() for one in response.released]
+    assert (response.status, values) == ("completed", [{"a": 0}, {"a": 1}])
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from types import FrameType
 from typing import Any
@@ -217,6 +220,13 @@ def test_numbers_are_looked_at_once() -> None:
     assert judge_arguments('{"a":1' + "0" * 309 + ".5}", max_depth=9).flags == ("number_out_of_range",)
 
 
+def test_a_number_out_of_range_is_told_beside_a_leniency() -> None:
+    lenient = frozenset({"nan"})
+    verdict = judge_arguments('{"a":NaN,"b":-1e999,"c":Infinity}', max_depth=9, lenient=lenient)
+    assert verdict.flags == ("nan", "number_out_of_range")
+    assert judge_arguments('{"a":Infinity}', max_depth=9, lenient=lenient).flags == ("nan",)
+
+
 # -- exceptions ------------------------------------------------------------------------------------------
 
 
@@ -228,6 +238,10 @@ def test_a_second_block_that_is_no_object(value: Any) -> None:
     response = trigate.parse([*data, sse(block | {"content_block": value}, "content_block_start")])
     assert response.error is not None
     assert response.error.code == "wrong_shape"
+    del block["content_block"]
+    response = trigate.parse([*data, sse(block, "content_block_start")])
+    assert response.error is not None
+    assert response.error.code == "missing_member"
 
 
 def test_half_a_pair_in_a_name_can_be_shown() -> None:
@@ -256,6 +270,23 @@ def test_a_file_that_has_nothing_yet_is_not_at_its_end() -> None:
 
     with pytest.raises(BlockingIOError):
         trigate.parse(Slow(), "openai-chat")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that do not wait are POSIX's")
+def test_a_pipe_that_does_not_wait_is_read_to_its_end() -> None:
+    stream = b'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    here, there = os.pipe()
+    os.set_blocking(here, False)
+    command = [sys.executable, "-m", "trigate", "calls", "--json", "-"]
+    with subprocess.Popen(command, stdin=here, stdout=subprocess.PIPE) as process:
+        os.close(here)
+        time.sleep(0.5)
+        for half in (stream[:30], stream[30:]):
+            os.write(there, half)
+            time.sleep(0.1)
+        os.close(there)
+        out, _ = process.communicate(timeout=60)
+    assert (json.loads(out)["status"], process.returncode) == ("completed", 0)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ def test_wrong_numbers_of_arguments(make: Maker) -> None:
         make().finish(1)
 
 
-@pytest.mark.parametrize("chunk", ["data: y\n\n", None, 5, memoryview(b"data: y\n\n")[::2]], ids=repr)
+@pytest.mark.parametrize(
+    "chunk", ["data: y\n\n", None, 5, memoryview(b"data: y\n\n")[::2]], ids=["str", "None", "int", "strided"]
+)
 def test_a_refused_chunk_changes_nothing(chunk: Any) -> None:
     decoder = SSEDecoder()
     decoder.feed(EVENT[:10])

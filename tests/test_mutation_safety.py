@@ -40,7 +40,7 @@ COUNTED: dict[str, tuple[int, dict[str, int]]] = {
     "gemini": (
         2993,
         {
-            "call_twice": 7,
+            "call_twice": 1,
             "id_lost": 2,
             "line_unread": 5,
             "member_unread": 33,

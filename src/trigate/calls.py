@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -172,6 +173,12 @@ class ReleasedCall(ToolCall):
                 f"the arguments of {self._name} do not fit {getattr(type, '__name__', type)}: {error}",
                 code="invalid_arguments",
             ) from error
+
+
+def generated_id(*seed: str) -> str:
+    """An id for a call that has none: the same for the same seed."""
+    text = "\x1f".join(seed)
+    return "tg_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def snapshot(call: ToolCall) -> ToolCall:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Pieces", "TextPart", "join_halves", "printable", "shown", "without_halves"]
+__all__ = ["Pieces", "TextPart", "join_halves", "printable", "shown", "size_of", "without_halves"]
 
 # A short str costs fifty bytes more than its text: pieces are joined before their sum of that matters.
 _JOIN_AT = 256
@@ -22,6 +22,11 @@ def join_halves(text: str) -> str:
     if text.isascii() or not _HALVES.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def size_of(text: str) -> int:
+    """Its bytes as UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def without_halves(text: str) -> str:

@@ -9,11 +9,7 @@ Rules
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, field
-from typing import Literal
-
-from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, release, snapshot
+from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
 from trigate.items import (
     ArgumentsDelta,
@@ -27,33 +23,17 @@ from trigate.items import (
     ToolCallStarted,
     UsageUpdate,
 )
-from trigate.limits import Limits
 from trigate.notes import Notes
+from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import Pieces, TextPart, join_halves, shown
+from trigate.text import Pieces, TextPart, join_halves, shown, size_of
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
 
 # What a part of text costs beside its text.
 _PART_SIZE = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the caller asked of the parser: see ResponseParser."""
-
-    release_on: Literal["response", "call"] = "response"
-    deltas: bool = True
-    limits: Limits = field(default_factory=Limits)
-    lenient: frozenset[str] = frozenset()
-    strict: bool = False
-    ids: Literal["wire", "generate"] = "wire"
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 class Turn:
@@ -65,6 +45,7 @@ class Turn:
         self.options = options
         self.requires_call_id = requires_call_id
         self.id: str | None = None
+        self.origin = ""  # what tells this response from another one, where it has no id
         self.model: str | None = None
         self.reason: str | None = None
         self.usage: Usage | None = None
@@ -147,15 +128,15 @@ class Turn:
         return parts[-1]
 
     def add_text(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(_size(piece), offset):
+        if self.keep(size_of(piece), offset):
             self._delta(TextDelta, index, part.append(piece))
 
     def add_reasoning(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(_size(piece), offset):
+        if self.keep(size_of(piece), offset):
             self._delta(ReasoningDelta, index, part.append(piece))
 
     def add_refusal(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(_size(piece), offset):
+        if self.keep(size_of(piece), offset):
             self._delta(RefusalDelta, index, part.append(piece))
 
     def keep(self, size: int, offset: int | None) -> bool:
@@ -191,7 +172,7 @@ class Turn:
         """Takes id and name where they are still missing; another non-empty value is a contradiction."""
         if call_id:
             if call._call_id is None:
-                if self.keep(_size(call_id), offset):
+                if self.keep(size_of(call_id), offset):
                     call._call_id = call_id
             elif call._call_id != call_id:
                 detail = f"{shown(call._call_id)} became {shown(call_id)}"
@@ -206,16 +187,16 @@ class Turn:
         """A name that comes in pieces: an equal repeat changes nothing, anything else is the next piece."""
         if not piece or piece == call._name:
             return
-        if _size(call._name) + _size(piece) > self.options.limits.max_name_bytes:
+        if size_of(call._name) + size_of(piece) > self.options.limits.max_name_bytes:
             self._limit("name_too_large", "max_name_bytes", offset)
-        elif self.keep(_size(piece), offset):
+        elif self.keep(size_of(piece), offset):
             call._name += piece
 
     def flag(self, call: ToolCall, *flags: str) -> None:
         call._flags = tuple(dict.fromkeys((*call._flags, *flags)))
 
     def add_arguments(self, call: ToolCall, piece: str, offset: int | None) -> None:
-        size = _size(piece)
+        size = size_of(piece)
         total = self._arguments_size.get(id(call), 0) + size
         self._arguments_size[id(call)] = total
         if total > self.options.limits.max_arguments_bytes:
@@ -288,7 +269,8 @@ class Turn:
             return
         call._state = "done"
         self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
-        if self.options.release_on == "call" and self._status == "in_progress":
+        is_early = self.options.release_on == "call" and self._status == "in_progress"
+        if is_early and not self._is_contested(call):
             self._unproven.append(call._position)
             if is_proven:
                 self.prove_calls(offset)
@@ -314,12 +296,20 @@ class Turn:
             return None
         return None if first is call else first
 
+    def _is_contested(self, call: ToolCall) -> bool:
+        """Whether a call that is open or void has the same id: then only the end tells which one is meant."""
+        return call._call_id is not None and any(
+            each._call_id == call._call_id and self._choice_of(each) == self._choice_of(call)
+            for each in self.calls
+            if each._position != call._position and each._problem != "repeated"
+        )
+
     def _choice_of(self, call: ToolCall) -> int | str:
         return call._wire_key[0] if self.has_choices else 0
 
     def _generated_id(self, call: ToolCall) -> str:
-        seed = "\x1f".join((self.protocol, self.id or "", repr(call._wire_key), call._name, call.arguments))
-        return "tg_" + hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        whose = self.id or self.origin
+        return generated_id(self.protocol, whose, repr(call._wire_key), call._name, call.arguments)
 
     def _release(self, call: ToolCall, offset: int | None) -> ReleasedCall:
         released = release(call)
@@ -330,6 +320,9 @@ class Turn:
 
     def void_call(self, call: ToolCall, problem: str, offset: int | None, detail: str) -> None:
         """The call can never run. Whether a cut one is a deviation is known only when the response ends."""
+        if call._state == "released" and problem != "conflict":
+            detail = f"{_label(call)} was released, and then: {detail or problem}"
+            self.conflict("released_call_denied", offset, detail)
         if call._state in ("void", "released"):
             return
         was_streaming = call._state == "streaming"

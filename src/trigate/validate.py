@@ -118,6 +118,7 @@ def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verd
     # The strict tracker stopped where the text broke; what follows is no deeper than allowed either.
     JSONTracker(strict=False, max_depth=max_depth).feed(text)
     used: list[str] = []
+    remarkable: list[str] = []
 
     def constant(word: str) -> float:
         used.append("nan")
@@ -130,7 +131,15 @@ def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verd
             used.append("duplicate_keys")
             return dict(pairs)
 
-    decoder = json.JSONDecoder(strict=False, parse_constant=constant, object_pairs_hook=members)
+    def real(digits: str) -> float:
+        value = float(digits)
+        if value in _INFINITE:
+            remarkable.append("number_out_of_range")
+        return value
+
+    decoder = json.JSONDecoder(
+        strict=False, parse_constant=constant, parse_float=real, object_pairs_hook=members
+    )
     try:
         value, end = decoder.raw_decode(text, _skip_white(text, 0))
     except (ValueError, RecursionError):
@@ -147,8 +156,8 @@ def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verd
     if not set(used) <= lenient:
         return None
     if any(isinstance(each, str) and _HALF.search(each) for each in _scalars(value)):
-        used.append("lone_surrogate")
-    return Verdict(flags=tuple(sorted(set(used))))
+        remarkable.append("lone_surrogate")
+    return Verdict(flags=tuple(sorted({*used, *remarkable})))
 
 
 def _scalars(value: Any) -> Iterator[Any]:

@@ -78,8 +78,6 @@ class _Reader:
         turn.asked = reason == "tool_use"
         if turn.asked and not turn.calls:
             turn.end = "failed"
-        elif turn.asked and self.open:
-            turn.conflict = True
 
 
 def read(data: bytes) -> Outcome:

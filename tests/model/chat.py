@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.common import MalformedError, Outcome, Read, Turn, Usage, argument_problem, compact, loads, sse
+from model.common import (
+    MalformedError,
+    Outcome,
+    Read,
+    Turn,
+    Usage,
+    argument_problem,
+    begins_whole,
+    compact,
+    loads,
+    sse,
+)
 
 __all__ = ["read"]
 
@@ -113,10 +124,8 @@ class _Choice:
 
 
 def _unfinished(call: Read) -> bool:
-    """Whether more of its arguments may come: there are none yet, or they are no whole object."""
-    return not call.custom and (
-        not call.arguments or argument_problem(call.arguments) not in (None, "duplicate_key")
-    )
+    """Whether more of its arguments may come: its text does not begin with a whole object."""
+    return not call.custom and not begins_whole(call.arguments)
 
 
 def _says_something(piece: dict[str, Any]) -> bool:

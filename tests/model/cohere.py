@@ -62,8 +62,6 @@ class _Reader:
         turn.asked = reason == "TOOL_CALL"
         if delta.get("error") or (turn.asked and not turn.calls):
             turn.end = "failed"
-        elif turn.asked and self.open:
-            turn.conflict = True
         usage = delta.get("usage") or {}
         tokens = usage.get("tokens") or {}
         if usage:

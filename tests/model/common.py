@@ -25,6 +25,7 @@ __all__ = [
     "Usage",
     "Wire",
     "argument_problem",
+    "begins_whole",
     "compact",
     "eventstream",
     "json_array",
@@ -126,6 +127,15 @@ def argument_problem(text: str) -> str | None:
     if not isinstance(value, Obj):
         return "malformed"
     return "duplicate_key" if value.doubled else None
+
+
+def begins_whole(text: str) -> bool:
+    """Whether the text begins with one whole JSON object, whatever follows it."""
+    try:
+        value, _ = json.JSONDecoder(parse_constant=_refuse).raw_decode(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict)
 
 
 # -- the verdict ---------------------------------------------------------------------------------------

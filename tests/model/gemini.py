@@ -135,6 +135,11 @@ class _Candidate:
                 call.problem = "duplicate_key"
             elif args is not None and not isinstance(args, dict):
                 call.problem = "malformed"
+            told = [(other.call_id, other.name, other.arguments) for other in self.calls[:-1]]
+            if self.finish and call.call_id is None and (None, call.name, call.arguments) in told:
+                call.problem = (
+                    call.problem or "repeated"
+                )  # behind a finish nothing says that it is another one
 
     @property
     def end(self) -> str | None:

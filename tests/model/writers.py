@@ -173,7 +173,7 @@ def gemini(plan: Plan) -> list[bytes]:
         end = {"finishReason": _GEMINI_ENDS.get(plan.end, "STOP"), "index": 0}
         usage = {"promptTokenCount": 3, "candidatesTokenCount": 9, "totalTokenCount": 12}
         chunks.append({"candidates": [end], "usageMetadata": usage, "responseId": "r1"})
-    if plan.has("array"):
+    if plan.has("array") and chunks:
         return [frames.array(chunks, closed=not plan.has("unclosed"))]
     return [frames.sse(chunk, eol="\r\n" if plan.has("crlf") else "\n") for chunk in chunks]
 

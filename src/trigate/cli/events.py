@@ -27,9 +27,12 @@ def run(options: argparse.Namespace) -> int:
     screen = Screen()
     decoder = SSEDecoder(errors="strict" if options.strict else "replace")
     show = _json_line if options.json else _Lines(screen)
+    count = 0
     try:
         for chunk in chunks(options.file, progress=not screen.is_terminal):
-            _write(screen, decoder.feed(chunk), show)
+            events = decoder.feed(chunk)
+            count += len(events)
+            _write(screen, events, show)
             if decoder.error is not None:
                 raise decoder.error
         left = decoder.finish()
@@ -38,6 +41,9 @@ def run(options: argparse.Namespace) -> int:
         complain("events", f"{error.layer} {error.code}: {error}")
         return _BROKEN
     if not left:
+        if not count:
+            what = f"no event in {decoder.bytes_fed} bytes; `trigate calls` says what the input is"
+            complain("events", what)
         return _WHOLE
     screen.flush()
     complain("events", _describe(left, decoder.bytes_fed))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -55,13 +56,24 @@ def _read_stdin(bar: _Progress) -> Iterator[bytes]:
         raise InputError("standard input is closed; pipe a stream into it, or give a file")
     stdin = cast(io.BufferedReader, sys.stdin.buffer)
     try:
-        while chunk := stdin.read1(_CHUNK):
+        waits = _is_blocking(stdin)
+        while waits or select.select([stdin], [], []):
+            if not (chunk := stdin.read1(_CHUNK)):
+                break
             bar.add(len(chunk))
             yield chunk
     except OSError as error:
         raise InputError(f"cannot read standard input: {_reason(error)}; pipe a stream into it") from None
     finally:
         bar.clear()
+
+
+def _is_blocking(stdin: io.BufferedReader) -> bool:
+    """Whether a read waits for bytes. A shell's or another program's pipe may not: no bytes would look like the end."""
+    try:
+        return os.get_blocking(stdin.fileno())
+    except (OSError, ValueError, AttributeError):  # no file of the system's, or a system without the question
+        return True
 
 
 def _reason(error: OSError | ValueError) -> str:

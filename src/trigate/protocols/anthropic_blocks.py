@@ -199,6 +199,8 @@ class Blocks:
         block.call = turn.open_call((block.index,), index=block.index, kind="function", offset=event.start)
         if not turn.is_ended:
             turn.identify(block.call, tool.id, tool.name, event.start)
+            if tool.toolset_name:
+                turn.flag(block.call, "namespaced")
             turn.announce(block.call)
 
     def to_echo(self) -> tuple[bytes, ...]:

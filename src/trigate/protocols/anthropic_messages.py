@@ -40,7 +40,7 @@ from trigate.protocols.anthropic_wire import (
     usage_of,
 )
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of, members_of
+from trigate.protocols.wire import decode, error_info, fields_of, members_of, says_error
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
@@ -121,7 +121,7 @@ class AnthropicMessages:
             return
         if self._turn.is_ended:
             self._turn.anomaly("event_after_end", event.start, f"{kind or 'an event'} after the end")
-        elif "error" in (kind, event.event) or (not kind and head.error):
+        elif event.event == "error" or says_error(kind, head.error, data, event):
             # Whichever of the two says so: after an error nothing may run.
             self._fail(event, fields_of(data, event))
         else:
@@ -185,7 +185,8 @@ class AnthropicMessages:
         message = decode(decode(data, MessageStart, event).message, Message, event)
         old = self._message
         if old is not None:
-            if message.id and message.id == old.id and message.content == old.content:
+            is_equal = message.id and message.id == old.id and message.content == old.content
+            if is_equal and len(self._blocks.all) == len(message.content or ()):
                 turn.anomaly("repeated_event", event.start, f"message {message.id} began twice")
             else:
                 turn.conflict("response_restarted", event.start, f"message {old.id} became {message.id}")

@@ -74,6 +74,7 @@ class FirstText(msgspec.Struct):
 class ToolUse(msgspec.Struct):
     id: str | None = None
     name: str | None = None
+    toolset_name: Any = None
     input: msgspec.Raw = msgspec.Raw()
 
 

@@ -84,7 +84,7 @@ class Auto:
                     self._turn.requires_call_id = reader.requires_call_id
                     self._chosen = reader(self._turn)
                     return
-            if value.get("type") in self.profile.noise and len(self._held) < _HELD:
+            if (value.get("type") or event.event) in self.profile.noise and len(self._held) < _HELD:
                 self._held.append(event)
                 return
             if is_error(value) or event.event == "error":

@@ -309,7 +309,7 @@ class BedrockConverse:
                 self._misplaced(block, kind, delta.text == "", event)
                 if not block.is_plain or KIND_OF[kind] not in ("text", "reasoning"):
                     continue
-            elif block.is_stopped:
+            elif block.is_stopped or block.is_cut:
                 detail = f"block {block.index} ({block.kind})"
                 turn.anomaly("delta_after_close", event.start, detail, once=True)
             _ADDERS[kind](self, block, delta, event)
@@ -401,17 +401,17 @@ class BedrockConverse:
             turn.other("messageStop", event.data)
         for block in self._all:
             if not block.is_stopped:
-                self._leave_open(block, word in PROFILE.asks_to_run, event)
+                self._leave_open(block, event)
         if word in PROFILE.asks_to_run:
             turn.prove_calls(event.start)
 
-    def _leave_open(self, block: Block, is_asked: bool, event: Frame) -> None:
-        """The message stopped inside this block. If it asks for its calls to be run, events are missing."""
+    def _leave_open(self, block: Block, event: Frame) -> None:
+        """The message stopped inside this block: a call in it is cut."""
         detail = f"block {block.index} ({block.kind}) has no contentBlockStop"
-        if block.call is not None and is_asked:
-            self._turn.conflict("block_without_stop", event.start, detail, block.call)
-        else:
-            self._turn.anomaly("block_without_stop", event.start, detail)
+        if block.call is not None:
+            self._turn.void_call(block.call, "incomplete", event.start, detail)
+        block.is_cut = True
+        self._turn.anomaly("block_without_stop", event.start, detail)
 
     def _metadata(self, data: bytes, event: Frame) -> None:
         turn = self._turn

@@ -38,6 +38,7 @@ class Block:
         "citations",
         "index",
         "is_altered",
+        "is_cut",
         "is_started",
         "is_stopped",
         "kind",
@@ -60,6 +61,7 @@ class Block:
         self.results: list[bytes | list[str]] = []
         self.is_started = False  # by an event of its own
         self.is_stopped = False
+        self.is_cut = False  # the message stopped inside it
         self.is_altered = False  # a delta came that is not understood
 
     @property

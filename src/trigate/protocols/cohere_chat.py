@@ -24,7 +24,7 @@ from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citatio
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
 from trigate.protocols.raw_json import array_of, object_of
-from trigate.protocols.wire import decode, error_info, fields_of
+from trigate.protocols.wire import decode, error_info, fields_of, says_error
 from trigate.response import ErrorInfo, Response
 from trigate.turn import TextPart, Turn
 
@@ -96,7 +96,8 @@ class CohereChat:
             return
         head = decode(data, Head, event)
         kind = head.type or ("" if event.event == "message" else event.event)
-        if "error" in (kind, event.event) or (not kind and (head.error or head.message)):
+        is_said = says_error(kind, head.error, data, event)
+        if event.event == "error" or is_said or (not kind and head.message):
             self._fail(error_info(fields_of(data, event), event.start))
             return
         self._check_name(kind, event)
@@ -286,17 +287,15 @@ class CohereChat:
             status = "failed"
             said = f"the message ended as {word!r}, but has no call, in the event at byte {event.start}"
             error = ErrorInfo("structure", "structure", "missing_call", said, event.start)
-        if word in PROFILE.asks_to_run and error is None:
-            self._refuse_open_calls(event)
+        self._note_open_calls(event)
         self._close_message()
         turn.end(status, word, error=error, offset=event.start, runs=word in PROFILE.asks_to_run)
 
-    def _refuse_open_calls(self, event: Frame) -> None:
-        """A message that asks for calls to be run closed them before. If one is open, events are missing."""
+    def _note_open_calls(self, event: Frame) -> None:
+        """The message stopped inside these calls: they are cut."""
         for call in self._turn.calls:
             if call.state == "streaming":
-                detail = f"call {call.index} has no tool-call-end"
-                self._turn.conflict("call_without_end", event.start, detail, call)
+                self._turn.anomaly("call_without_end", event.start, f"call {call.index} has no tool-call-end")
 
     def _count(self, raw: dict[str, Any], event: Frame) -> None:
         usage = usage_of(raw)

@@ -128,6 +128,8 @@ class Gemini:
         self._candidates: dict[int, _Candidate] = {}
         self._blocked: tuple[str, int | None] | None = None
         self._has_sentinel = False
+        self._chunk_id: str | None = None
+        self._calls_id: str | None = None  # that of the chunk with the last call
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -185,6 +187,7 @@ class Gemini:
             detail = f"{turn.id} became {chunk.responseId}"
             turn.anomaly("response_id_changed", event.start, detail, once=True)
         turn.id = turn.id or chunk.responseId or None
+        self._chunk_id = chunk.responseId or self._chunk_id
         turn.model = turn.model or chunk.modelVersion or None
         if is_given(chunk.promptFeedback):
             word = decode(chunk.promptFeedback, Feedback, event).blockReason
@@ -241,8 +244,7 @@ class Gemini:
         turn = self._turn
         parts = decode(part.content, Content, event).parts or [] if is_given(part.content) else []
         if parts and candidate.finish is not None and not part.finishReason:
-            detail = f"candidate {candidate.index} goes on after {candidate.finish}"
-            turn.anomaly("parts_after_finish", event.start, detail, once=True)
+            self._note_late(candidate, parts, event)
         for raw in parts:
             self._take_part(candidate, raw, event)
             if turn.is_ended:
@@ -258,6 +260,15 @@ class Gemini:
             candidate.finish = part.finishReason
             candidate.message = message if isinstance(message, str) else None
             candidate.offset = event.start
+            candidate.calls.finish()
+
+    def _note_late(self, candidate: _Candidate, parts: list[msgspec.Raw], event: Frame) -> None:
+        """Parts behind a finishReason, in a chunk without one: it cannot have known of a call among them."""
+        detail = f"candidate {candidate.index} goes on after {candidate.finish}"
+        self._turn.anomaly("parts_after_finish", event.start, detail, once=True)
+        if any(is_given(decode(raw, Part, event).functionCall) for raw in parts):
+            candidate.was_cut = candidate.was_cut or _status_of(candidate.finish or "") != "completed"
+            candidate.finish = None
 
     # -- one part ----------------------------------------------------------------------------------
 
@@ -273,6 +284,7 @@ class Gemini:
             self._take_text(candidate, part.text, bool(part.thought), event)
         if is_given(part.functionCall):
             is_known = candidate.has_content = True
+            self._check_restart(event)
             candidate.calls.take(part.functionCall, event)
         for member in _SERVER_RUN + _OTHER_PARTS:
             value: msgspec.Raw = getattr(part, member)
@@ -284,6 +296,13 @@ class Gemini:
         if not is_known:
             turn.unknown("part without any known member", event.start)
             turn.other("part", bytes(raw).decode())
+
+    def _check_restart(self, event: Frame) -> None:
+        """Proxies may change the id. But calls under two ids may be two attempts at one turn."""
+        if self._calls_id not in (None, self._chunk_id):
+            detail = f"calls of {self._calls_id} and of {self._chunk_id} in one stream"
+            self._turn.conflict("response_restarted", event.start, detail)
+        self._calls_id = self._chunk_id
 
     def _take_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
         turn = self._turn

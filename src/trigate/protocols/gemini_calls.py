@@ -4,7 +4,8 @@ Rules
  - A part is a call of its own, whatever its name. Only willContinue makes the parts after it belong to it.
  - Parts carry no index: while a call is open, a part that names another one leaves it unclear to whom later
    values belong, so the stream is in conflict. Only an equal id proves that a named part goes on with it.
- - Candidates are alternatives of one turn. The calls of the first may run, those of the others never.
+ - A finishReason may come with every chunk. But a call that is equal to one before it, both without an id, may
+   be a second delivery: what cannot be told apart does not run twice.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class CandidateCalls:
         self._choice = choice
         self._count = 0
         self._open: _Open | None = None
+        self._made: set[tuple[str, str]] = set()
+        self._finished: set[tuple[str, str]] = set()
 
     def take(self, raw: msgspec.Raw, event: Frame) -> None:
         """One functionCall, of which this is the whole or the next piece."""
@@ -125,7 +128,15 @@ class CandidateCalls:
                 turn.void_call(call, problem[0], event.start, problem[1])
             else:
                 turn.add_arguments(call, current.values.text(), event.start)
-        if self._choice != 0:
-            detail = f"candidate {self._choice} is an alternative to the first one, whose calls count"
-            turn.void_call(call, "not_requested", event.start, detail)
+        made = (call.name, call.arguments)
+        self._made.add(made)
+        if call.call_id is None and made in self._finished:
+            detail = (
+                f"an equal call of {call.name} came before a finishReason: nothing says that this is another"
+            )
+            turn.void_call(call, "repeated", event.start, detail)
         turn.close_call(call, event.start)
+
+    def finish(self) -> None:
+        """A finishReason came. Equal calls without ids on both sides of it may be one that was sent twice."""
+        self._finished |= self._made

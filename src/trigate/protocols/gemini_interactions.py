@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import msgspec
+
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -30,7 +32,7 @@ from trigate.protocols.gemini_interactions_wire import (
     usage_of,
 )
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, is_given
+from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, is_given, says_error
 from trigate.response import ErrorInfo, Response, ServerCall
 from trigate.turn import Turn
 
@@ -55,6 +57,8 @@ PROFILE = Profile(
 )
 #: Statuses that say that the interaction goes on.
 GOES_ON = ("queued", "in_progress")
+#: Statuses from which it may go on: those of the other bad ones are final.
+_PAUSES = (answers.CONTINUES, "idle")
 _STEPS = ("model_output", "thought", "user_input", "function_result")
 _MEDIA = ("image", "audio", "video", "document")
 
@@ -72,6 +76,7 @@ class GeminiInteractions:
         self._steps: dict[int, StepState] = {}
         self._all_steps: list[StepState] = []
         self._word: str | None = None  # the provisional end
+        self._bad: str | None = None  # a status from which nothing leads to calls that are to be run
         self._has_begun = False
         self._has_sentinel = False
         self._taken: dict[str, int] = {}
@@ -112,7 +117,7 @@ class GeminiInteractions:
         kind = head.event_type or ("" if event.event == "message" else event.event)
         if turn.is_ended:
             turn.anomaly("event_after_end", event.start, f"{kind or 'an event'} after the end")
-        elif "error" in (kind, event.event) or (not kind and is_given(head.error)):
+        elif event.event == "error" or says_error(kind, _told(head.error, event), data, event):
             # Whichever of the two says so: after an error nothing may run.
             self._fail(fields_of(data, event), event)
         elif not self._is_repeated(head.event_id, data, event):
@@ -230,10 +235,12 @@ class GeminiInteractions:
         """The last one counts. But what was cut or failed does not become a turn that asks to run."""
         if not word:
             return
-        old = self._word
+        old = self._bad or self._word
         if word in PROFILE.asks_to_run and old is not None and PROFILE.status_of(old) != "completed":
             self._turn.conflict("reason_changed", event.start, f"{old!r} became {word!r}")
         self._word = None if word in GOES_ON else word
+        if self._word is not None and word not in _PAUSES and PROFILE.status_of(word) != "completed":
+            self._bad = word
         if word in PROFILE.asks_to_run:
             self._turn.prove_calls(event.start)
 
@@ -415,14 +422,16 @@ class GeminiInteractions:
         offset = None if event is None else event.start
         status = PROFILE.status_of(word)
         error: ErrorInfo | None = None
-        if word in PROFILE.asks_to_run and not any(state.call for state in self._all_steps):
+        told = _error_of(shot, event)
+        if status == "completed" and told:
+            turn.anomaly("status_differs", offset, f"status {word!r} beside an error")
+            status = "failed"
+        if status in ("failed", "cancelled"):
+            error = failure_of(word, told, offset)
+        elif word in PROFILE.asks_to_run and not any(state.call for state in self._all_steps):
             status = "failed"
             message = f"the interaction ended as {word!r}, but has no function call"
             error = ErrorInfo("structure", "structure", "missing_call", message, offset)
-        elif status in ("failed", "cancelled"):
-            raw = shot.error if shot is not None and is_given(shot.error) else shot.errors if shot else None
-            value = fields_of(bytes(raw), event) if raw is not None and event is not None else None
-            error = failure_of(word, value, offset)
         self._keep_echo()
         turn.end(status, word, error=error, offset=offset, runs=word in PROFILE.asks_to_run)
 
@@ -434,6 +443,17 @@ class GeminiInteractions:
 
     def _keep_echo(self) -> None:
         self._turn.echo = tuple(state.to_echo() for state in self._all_steps if state.is_stopped)
+
+
+def _told(raw: msgspec.Raw, event: Frame) -> Any:
+    return fields_of(bytes(raw), event) if is_given(raw) else None
+
+
+def _error_of(shot: Interaction | None, event: Frame | None) -> Any:
+    """What the interaction says of its failure; None for nothing."""
+    if shot is None or event is None:
+        return None
+    return _told(shot.error, event) or _told(shot.errors, event)
 
 
 def _server_call(state: StepState, raw: str) -> ServerCall:

@@ -42,6 +42,7 @@ class Record(msgspec.Struct):
     """One line. `response` and `thinking` beside it are those of generate."""
 
     model: Any = None
+    created_at: Any = None
     message: msgspec.Raw = msgspec.Raw()
     response: str | None = None
     thinking: str | None = None
@@ -129,6 +130,7 @@ class OllamaChat:
         self._records += 1
         if isinstance(record.model, str):
             turn.model = turn.model or record.model or None
+        turn.origin = turn.origin or str(record.created_at or "")
         if record.error is not None:
             self._fail(event)
             return

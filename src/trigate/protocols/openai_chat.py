@@ -20,7 +20,7 @@ from trigate.protocols.openai_chat_choice import RANK, ChoiceReader, lost
 from trigate.protocols.openai_chat_message import to_message, tool_result_message
 from trigate.protocols.openai_chat_wire import OBJECTS, Choice, Chunk, usage_of
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of, too_deep
+from trigate.protocols.wire import decode, error_info, fields_of, is_error, too_deep
 from trigate.response import Response, Status
 from trigate.turn import Turn
 
@@ -107,6 +107,7 @@ class OpenAIChat:
         turn.has_choices = True
         self._choices: dict[int, ChoiceReader] = {}
         self._ids_differ = False
+        self._chunk_id = ""
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -153,13 +154,18 @@ class OpenAIChat:
             self._fail(fields_of(data, event) if chunk.failure is ... else chunk.failure, event.start)
             return
         if not chunk.is_chunk and (kind != "message" or not chunk.has_something):
-            if chunk.type not in PROFILE.noise:
+            value = fields_of(data, event)
+            if kind == "message" and chunk.type not in PROFILE.noise and is_error(value):
+                self._fail(value, event.start)
+            elif chunk.type not in PROFILE.noise:
                 self._unknown(f"event type {kind!r}", kind, event)
             return
         if not chunk.has_something:
             self._turn.anomaly("empty_chunk", event.start, "a chunk without id, choices and usage", once=True)
         self._identify(chunk, event)
         self._count(chunk.usage or (chunk.x_groq.get("usage") if isinstance(chunk.x_groq, dict) else None))
+        if sum(choice.index is None for choice in chunk.choices or ()) > 1:
+            self._turn.conflict("choice_repeated", event.start, "two choices of one chunk have no index")
         for position, choice in enumerate(chunk.choices or ()):
             self._take_choice(choice, data, position, event)
             if self._turn.is_ended:
@@ -176,6 +182,8 @@ class OpenAIChat:
                 self._ids_differ = True
                 turn.anomaly("response_id_changed", event.start, f"{turn.id} became {chunk.id}")
             turn.id = turn.id or chunk.id
+            self._chunk_id = chunk.id
+        turn.origin = turn.origin or str(chunk.created or "")
         if isinstance(chunk.model, str):
             turn.model = turn.model or chunk.model or None
 
@@ -195,6 +203,7 @@ class OpenAIChat:
 
     def _take_choice(self, raw: Choice, data: bytes, position: int, event: Frame) -> None:
         choice = self._choice(raw.index, event)
+        choice.calls.response_id = self._chunk_id
         if raw.delta is not None:
             choice.take(raw.delta, data, position, event)
         elif raw.text:  # the legacy completions; beside a delta it repeats the content (Together)
@@ -211,8 +220,10 @@ class OpenAIChat:
             self._fail({"error": raw.error}, event.start)
             return
         choice.note_native(raw.native_finish_reason)
-        if raw.finish_reason and not self._turn.is_ended:
-            choice.end(raw.finish_reason, event)
+        # The upstream's own word may also come behind the finish.
+        word = raw.finish_reason or (choice.finish if choice.status == "completed" else None)
+        if word and not self._turn.is_ended:
+            choice.end(word, event)
 
     def _choice(self, index: int | None, event: Frame) -> ChoiceReader:
         if index is None:

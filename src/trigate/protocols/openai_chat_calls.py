@@ -39,6 +39,7 @@ class Slot:
         "key",
         "kind",
         "last",
+        "response_id",
         "restarts",
         "size",
         "waiting",
@@ -53,6 +54,7 @@ class Slot:
         self.held = ""  # a {} that may be a placeholder
         self.size = 0
         self.last = ""  # the last character that is not blank
+        self.response_id = ""  # that of the chunk in which it began
         self.restarts: list[int] = []  # sizes at which the call was introduced anew
         self.has_foreign_id = False
         self.has_rival = False  # its index belonged to a call before that was not whole yet
@@ -81,6 +83,7 @@ class ToolCalls:
         self.slots: list[Slot] = []
         self._by_index: dict[int, Slot] = {}
         self._by_id: dict[str, Slot] = {}
+        self.response_id = ""  # that of the chunk which is being read
         self._last: Slot | None = None
         self._function_call: Slot | None = None
 
@@ -170,6 +173,7 @@ class ToolCalls:
         return last
 
     def _open(self, index: int | None, frame: Frame) -> Slot:
+        self._check_restart(index, frame)
         if index is None:
             place = max(self._by_index, default=-1) + 1
             slot = self._add((self._choice, place, "no index"), place, frame)
@@ -181,6 +185,14 @@ class ToolCalls:
             slot.has_rival = rival is not None and (rival.has_rival or not _may_be_whole(rival))
         return slot
 
+    def _check_restart(self, index: int | None, frame: Frame) -> None:
+        """A call that takes another one's place is one more call. Under another response id it is another
+        attempt at the same turn: the two must not both run."""
+        rival = (self.slots[-1] if self.slots else None) if index is None else self._by_index.get(index)
+        if rival is not None and rival.response_id and rival.response_id != self.response_id:
+            detail = f"{rival.response_id} became {self.response_id} between two calls at one place"
+            self._turn.conflict("response_restarted", frame.start, detail, *self.calls)
+
     def _add(self, key: WireKey, index: int, frame: Frame) -> Slot:
         limit = self._turn.options.limits.max_calls
         if len(self.slots) >= limit:
@@ -191,6 +203,7 @@ class ToolCalls:
                 offset=frame.start,
             )
         slot = Slot(key, index)
+        slot.response_id = self.response_id
         self.slots.append(slot)
         return slot
 

@@ -91,6 +91,9 @@ class ChoiceReader:
     def _take_fragment(self, fragment: Fragment, data: bytes, place: tuple[int, int], event: Frame) -> None:
         body = fragment.custom or fragment.function
         text: str | None
+        if fragment.custom is not None and fragment.function is not None:
+            detail = "a fragment is a function call and a custom one"
+            self._turn.conflict("call_type_changed", event.start, detail, *self.calls.calls)
         if fragment.custom is not None:
             text, is_string = fragment.custom.input, True
         elif fragment.function is not None:

@@ -79,6 +79,7 @@ class Chunk(msgspec.Struct):
     object: Any = None
     type: Any = None
     model: Any = None
+    created: Any = None
     choices: list[Choice] | None = None
     usage: Any = None
     error: Any = None

@@ -39,7 +39,7 @@ from trigate.protocols.responses_wire import (
     usage_of,
     why,
 )
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of
+from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, says_error
 from trigate.response import Response, ServerCall, Status
 from trigate.turn import Turn
 
@@ -128,7 +128,7 @@ class OpenAIResponses:
     def recognises(event: Frame, value: dict[str, Any]) -> bool:
         """Whether a first event belongs to this protocol (for `auto`)."""
         kind = value.get("type")
-        return isinstance(kind, str) and (kind.startswith("response.") or kind == "keepalive")
+        return isinstance(kind, str) and kind.startswith("response.")
 
     # -- one event ---------------------------------------------------------------------------------
 
@@ -154,13 +154,18 @@ class OpenAIResponses:
         if turn.is_ended:
             self._after_end(event, kind)
             return
-        if self._is_repeated(head.sequence_number, kind, event.start) or kind in PROFILE.noise:
-            return
-        if kind == "error" or (not kind and head.error):
+        if event.event == "error" or (
+            not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)
+        ):
+            kind = "error"  # whichever of them says so: after an error nothing may run
+        if self._is_repeated(head.sequence_number, kind, event.start):
+            if kind == "response.created":
+                self._snapshot(kind, data, event)  # a retry counts from 0 again, but is another response
+        elif kind == "error":
             self._fail(event, fields_of(data, event))
-            return
-        self._note_begin(kind, event.start)
-        self._dispatch(kind, data, event)
+        elif kind not in PROFILE.noise:
+            self._note_begin(kind, event.start)
+            self._dispatch(kind, data, event)
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)
@@ -345,6 +350,9 @@ class OpenAIResponses:
             turn.confirm_arguments(call, text, event.start, copy)
         else:
             self._confirm(slot, item.input if call.kind == "custom" else item.arguments, event, copy)
+            if slot.first not in ("", "{}", call.arguments):
+                detail = "the item began with other arguments than it ended with"
+                turn.conflict("arguments_differ", event.start, detail, call)
         slot.is_closed = True
         if known is None:
             turn.void_call(call, "unknown_type", event.start, f"an item of type {item.type!r} with a call_id")
@@ -386,6 +394,9 @@ class OpenAIResponses:
         if status == "completed" and shot.error:
             self._turn.anomaly("status_differs", event.start, f"{kind} holds an error")
             status = "failed"
+        if status == "completed" and shot.incomplete_details:
+            self._turn.anomaly("status_differs", event.start, f"{kind} holds incomplete_details")
+            status = "incomplete"
         self._compare_final(shot.output or [], status, event)
         if self._turn.is_ended:
             return

@@ -15,6 +15,7 @@ from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
 from trigate.protocols.responses_items import CLIENT_ITEMS, SERVER_ITEMS
 from trigate.protocols.responses_wire import Item, Place
+from trigate.protocols.wire import as_json_text
 from trigate.turn import Turn
 
 __all__ = ["Slot", "Slots", "client_kind"]
@@ -28,6 +29,7 @@ class Slot:
 
     __slots__ = (
         "call",
+        "first",
         "has_rival",
         "index",
         "is_closed",
@@ -43,6 +45,7 @@ class Slot:
         self.item_id = item_id
         self.type = item_type
         self.call: ToolCall | None = None
+        self.first = ""  # the arguments that the item began with: normally none
         self.is_closed = False  # its argument text is closed
         self.is_done = False
         self.is_confirmed = False  # the final list has it
@@ -92,6 +95,8 @@ class Slots:
             return slot
         rival = self._by_index.get(index)
         slot.has_rival = rival is not None and rival.call is not None and not rival.is_done
+        if index != self._next and index not in self._by_index:
+            self._turn.anomaly("index_gap", event.start, f"output_index {index}, where {self._next} was next")
         self._by_index[index] = slot
         self._next = max(self._next, index + 1)
         self._name(slot)
@@ -122,6 +127,7 @@ class Slots:
             (slot.index, slot.item_id or ""), index=slot.index, kind=kind, offset=event.start
         )
         self.identify(slot, item, event.start)
+        slot.first = as_json_text(item.input if kind == "custom" else item.arguments)[0] or ""
         self._turn.announce(slot.call)
 
     def identify(self, slot: Slot, item: Item, offset: int | None) -> None:
@@ -133,6 +139,8 @@ class Slots:
             (known.name if known is not None else None) or item.name or (item.type if known is None else None)
         )
         self._turn.identify(slot.call, call_id, name, offset)
+        if item.namespace:
+            self._turn.flag(slot.call, "namespaced")
 
     def find(self, place: Place, event: Frame) -> Slot | None:
         """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""

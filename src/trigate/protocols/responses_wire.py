@@ -57,6 +57,7 @@ class Item(msgspec.Struct):
     status: str | None = None
     call_id: str | None = None
     name: str | None = None
+    namespace: Any = None
     arguments: msgspec.Raw = msgspec.Raw()
     input: msgspec.Raw = msgspec.Raw()
     execution: str | None = None

@@ -28,6 +28,7 @@ __all__ = [
     "is_error",
     "is_given",
     "members_of",
+    "says_error",
     "too_deep",
 ]
 
@@ -62,6 +63,14 @@ def _wrong_shape(what: str, event: Frame) -> StructureError:
     )
 
 
+def _missing(event: Frame) -> StructureError:
+    return StructureError(
+        f"the event at byte {event.start} lacks the member that it is about",
+        code="missing_member",
+        offset=event.start,
+    )
+
+
 def too_deep(event: Frame) -> LimitError:
     """What a RecursionError over an event's JSON becomes."""
     return LimitError(
@@ -74,11 +83,7 @@ def too_deep(event: Frame) -> LimitError:
 
 def _decode_slowly(data: bytes, shape: type[_T], event: Frame, why: str) -> _T:
     if not data:
-        raise StructureError(
-            f"the event at byte {event.start} lacks the member that it is about",
-            code="missing_member",
-            offset=event.start,
-        )
+        raise _missing(event)
     tracker = JSONTracker(max_depth=2**31)
     tracker.feed(data)
     if tracker.finish() != "closed":
@@ -173,6 +178,8 @@ def _element_spans(text: str) -> list[str]:
 
 def members_of(raw: bytes, event: Frame) -> dict[str, bytes]:
     """The members of a JSON value that `decode` accepted, each as the bytes that came; it must be an object."""
+    if not raw:
+        raise _missing(event)
     try:
         return {name: span.encode() for name, span in _member_spans(raw.decode()).items()}
     except msgspec.ValidationError as error:
@@ -220,6 +227,15 @@ def is_error(body: dict[str, Any]) -> bool:
     """Whether a body tells of an error, in one of the shapes in which servers do."""
     says_error = body.get("error") or body.get("detail") or body.get("type") == "error"
     return bool(says_error) or isinstance(body.get("message"), str)
+
+
+def says_error(kind: str, error: Any, data: bytes, event: Frame) -> bool:
+    """Whether an event tells of a failure: by its type, by an `error` beside whatever type it has, and without
+    a type by any shape in which servers do. What such an event means must not depend on its name."""
+    if error or kind.endswith("error"):
+        return True
+    value = None if kind else fields_of(data, event)
+    return isinstance(value, dict) and is_error(value)
 
 
 def error_info(value: Any, offset: int | None) -> ErrorInfo:
