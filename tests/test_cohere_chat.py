@@ -420,3 +420,18 @@ def test_auto_knows_its_events() -> None:
     assert CohereChat.recognises(trigate.ServerSentEvent(), {"type": "message-start"})
     assert not CohereChat.recognises(trigate.ServerSentEvent(), {"type": "message_start"})
     assert not CohereChat.recognises(trigate.ServerSentEvent("message-start"), {"type": ["x"]})
+
+
+def test_an_unknown_event_that_may_bring_a_piece_of_an_open_call_spoils_it() -> None:
+    script = Script.begun().tool(0, "c1", "rm").piece(0, '{"path":"/tmp')
+    script.say("tool-calL-delta", 0, tool_calls={"function": {"arguments": "/a"}})
+    response = script.piece(0, '"}').stop(0).end().parse()
+    assert response.released == ()
+    assert states(response) == [("c1", "void", "unknown_type")]
+
+
+def test_a_name_that_was_cut_inside_a_call_spoils_it() -> None:
+    data = Script.begun().tool(0, "c1", "rm").piece(0, '{"path":"/tmp', '"}').stop(0).end().data()
+    cut = data.replace(b"event: tool-call-end", b"event: toolevent: tool-call-end")
+    response = agree(cut)
+    assert states(response) == [("c1", "void", "incomplete")]

@@ -155,11 +155,18 @@ def test_calls_need_an_id_and_a_name() -> None:
 def test_names_of_events() -> None:
     nameless = agree(events(CREATED, *GO, completed(), names=False), INTERACTIONS)
     assert (len(nameless.released), codes(nameless)) == (1, ["event_name_missing"])
-    wrong = events(CREATED, *GO, completed()).replace(b"event: step.stop", b"event: step.end")
+    wrong = events(CREATED, *GO, completed()).replace(b"event: step.stop", b"event: step.delta")
     assert codes(agree(wrong, INTERACTIONS)) == ["event_name_differs"]
     bare = events(CREATED, *GO, completed()).replace(b'"event_type":"step.stop",', b"")
     assert len(agree(bare, INTERACTIONS).released) == 1
     assert codes(read(*GO, completed())) == ["missing_start"]
+
+
+def test_a_name_that_was_cut_inside_a_call_spoils_it() -> None:
+    """Where names were right, one that no event has was cut, and a piece may have gone with it."""
+    cut = events(CREATED, *GO, completed()).replace(b"event: step.stop", b"event: stepevent: step.stop")
+    response = agree(cut, INTERACTIONS)
+    assert states(response) == [("go", "void", "incomplete")]
 
 
 @pytest.mark.parametrize(

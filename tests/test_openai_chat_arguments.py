@@ -247,3 +247,12 @@ def test_a_call_in_both_forms_is_a_conflict() -> None:
     response = parse(delta(function_call={"name": "go", "arguments": "{}"}), call("{}"), finish(), DONE)
     assert (response.status, response.released) == ("conflict", ())
     assert codes(response) == ["two_call_forms"]
+
+
+def test_a_fragment_that_lost_its_index_may_belong_to_another_call() -> None:
+    """Two numbered calls: a piece without a number completes neither of them."""
+    heads = [call("", "now", "a", 0), call("", "rm", "b", 1)]
+    lost = delta(tool_calls=[{"function": {"arguments": '{"n":1}'}}])
+    response = parse(*heads, lost, finish(), DONE)
+    assert (response.status, response.released) == ("conflict", ())
+    assert "ambiguous_fragment" in codes(response)

@@ -12,7 +12,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import msgspec
@@ -39,6 +39,7 @@ from trigate.protocols.anthropic_wire import (
     text_of,
     usage_of,
 )
+from trigate.protocols.event_names import EventNames
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, error_info, fields_of, members_of, says_error
 from trigate.response import ErrorInfo, Response
@@ -81,7 +82,7 @@ class AnthropicMessages:
         self._was_cut = False  # one of them said that the reply is not whole
         self._is_completion = False
         self._has_begun = False
-        self._is_named: bool | None = None  # whether the first event had its right name
+        self._names = EventNames(turn, (*_HANDLERS, *PROFILE.noise))
         self._has_sentinel = False
         self._has_fallback = False
         self._usage: dict[str, Any] = {}
@@ -125,7 +126,7 @@ class AnthropicMessages:
             # Whichever of the two says so: after an error nothing may run.
             self._fail(event, fields_of(data, event))
         else:
-            self._check_name(kind, event)
+            self._names.check(kind, event, self._open_calls())
             self._dispatch(kind, data, event)
 
     def _fail(self, event: Frame, value: Any) -> None:
@@ -139,21 +140,8 @@ class AnthropicMessages:
         self._close_message()
         self._turn.end("failed", self._stop_reason, error=error, offset=error.offset)
 
-    def _check_name(self, kind: str, event: Frame) -> None:
-        """The name is no authority. But one that no event has, where they were right before, was cut."""
-        turn = self._turn
-        name = event.event
-        if self._is_named is None:
-            self._is_named = name == kind
-        if name == "message":
-            turn.anomaly("event_name_missing", event.start, "an event without a name", once=True)
-        elif name != kind:
-            turn.anomaly("event_name_differs", event.start, f"{name!r} holds {kind!r}", once=True)
-            if self._is_named and name not in _HANDLERS and name not in PROFILE.noise:
-                for block in self._blocks.all:
-                    if block.call is not None and block.takes_arguments:
-                        detail = "an event's name was cut inside it, and perhaps more"
-                        turn.void_call(block.call, "incomplete", event.start, detail)
+    def _open_calls(self) -> Iterator[ToolCall]:
+        return (block.call for block in self._blocks.all if block.call is not None and block.takes_arguments)
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         handler = _HANDLERS.get(kind)

@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from trigate.calls import ToolCall
@@ -21,6 +21,7 @@ from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import cohere_answers
 from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citation_of, usage_of
+from trigate.protocols.event_names import EventNames
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
 from trigate.protocols.raw_json import array_of, object_of
@@ -57,6 +58,7 @@ class CohereChat:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._has_begun = False
+        self._names = EventNames(turn, (*_HANDLERS, *PROFILE.noise, "error"))
         self._has_sentinel = False
         self._content: dict[tuple[int, str], TextPart] = {}  # by index and kind, in the order of arrival
         self._plan: TextPart | None = None
@@ -100,24 +102,30 @@ class CohereChat:
         if event.event == "error" or is_said or (not kind and head.message):
             self._fail(error_info(fields_of(data, event), event.start))
             return
-        self._check_name(kind, event)
+        self._names.check(kind, event, self._open_calls())
         handler = _HANDLERS.get(kind)
         if handler is None:
-            turn.unknown(f"event type {kind!r}", event.start)
-            turn.other(kind, event.data)
+            self._unknown_event(kind, data, event)
             return
         if not self._has_begun and kind != "message-start":
             turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
         handler(self, data, event)
         self._has_begun = True
 
-    def _check_name(self, kind: str, event: Frame) -> None:
-        if event.event == "message":
-            self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
-        elif event.event != kind:
-            self._turn.anomaly(
-                "event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True
-            )
+    def _open_calls(self) -> Iterator[ToolCall]:
+        return (call for call in self._calls.values() if call.state == "streaming")
+
+    def _unknown_event(self, kind: str, data: bytes, event: Frame) -> None:
+        turn = self._turn
+        turn.unknown(f"event type {kind!r}", event.start)
+        turn.other(kind, event.data)
+        value = fields_of(data, event)
+        index = value.get("index") if isinstance(value, dict) else None
+        for call in list(self._open_calls()):
+            if index is None or index == call.index:
+                # It may bring a piece of the arguments: the rest of them must not run.
+                detail = f"an event of type {kind!r} came while it was open"
+                turn.void_call(call, "unknown_type", event.start, detail)
 
     def _message_start(self, data: bytes, event: Frame) -> None:
         turn = self._turn

@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import msgspec
@@ -20,6 +21,7 @@ from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import gemini_interactions_answers as answers
+from trigate.protocols.event_names import EventNames
 from trigate.protocols.gemini_interactions_steps import SERVER_STEPS, StepState, same_value
 from trigate.protocols.gemini_interactions_wire import (
     Delta,
@@ -62,6 +64,11 @@ _PAUSES = (answers.CONTINUES, "idle")
 _STEPS = ("model_output", "thought", "user_input", "function_result")
 _MEDIA = ("image", "audio", "video", "document")
 
+_EVENTS = (
+    *("interaction.created", "interaction.completed", "interaction.status_update"),
+    *("step.start", "step.delta", "step.stop", "error"),
+)
+
 
 class GeminiInteractions:
     """Reads the events of one interaction into a Turn."""
@@ -78,6 +85,7 @@ class GeminiInteractions:
         self._word: str | None = None  # the provisional end
         self._bad: str | None = None  # a status from which nothing leads to calls that are to be run
         self._has_begun = False
+        self._names = EventNames(turn, _EVENTS)
         self._has_sentinel = False
         self._taken: dict[str, int] = {}
 
@@ -149,15 +157,13 @@ class GeminiInteractions:
         return False
 
     def _check_name(self, kind: str, event: Frame) -> None:
-        if event.event == "message":
-            self._turn.anomaly("event_name_missing", event.start, "events without a name", once=True)
-        elif event.event != kind:
-            self._turn.anomaly(
-                "event_name_differs", event.start, f"{event.event!r} holds {kind!r}", once=True
-            )
+        self._names.check(kind, event, self._open_calls())
         if not self._has_begun and kind != "interaction.created":
             self._turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
         self._has_begun = True
+
+    def _open_calls(self) -> Iterator[ToolCall]:
+        return (state.call for state in self._all_steps if state.call is not None and not state.is_stopped)
 
     def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
         match kind:

@@ -85,6 +85,7 @@ class ToolCalls:
         self._by_id: dict[str, Slot] = {}
         self.response_id = ""  # that of the chunk which is being read
         self._last: Slot | None = None
+        self._has_indices = False  # this server numbers its calls
         self._function_call: Slot | None = None
 
     @property
@@ -165,8 +166,9 @@ class ToolCalls:
             return self._open(None, frame)
         if name is not None:
             return last if last.call is not None and not last.name else self._open(None, frame)
-        if last is not self.slots[-1]:
-            # The last that was opened, or the last that was fed? A guess could complete the wrong call.
+        if last is not self.slots[-1] or (self._has_indices and len(self.slots) > 1):
+            # The last that was opened, or the last that was fed? Or did it lose the index that its like have?
+            # A guess could complete the wrong call.
             detail = "a fragment with neither index, id nor name, while several calls take turns"
             self._turn.conflict("ambiguous_fragment", frame.start, detail, *self.calls)
             return None
@@ -179,6 +181,7 @@ class ToolCalls:
             slot = self._add((self._choice, place, "no index"), place, frame)
             self._by_index[place] = slot
         else:
+            self._has_indices = True
             rival = self._by_index.get(index)
             reused = (len(self.slots),) if rival is not None else ()
             slot = self._by_index[index] = self._add((self._choice, index, *reused), index, frame)
