@@ -79,6 +79,8 @@ class _Choice:
         name = body.get("name") or None
         given = body.get("input" if custom else "arguments")
         index = piece.get("index")
+        if given and index is None and not (call_id or name) and self.newest and len(self.calls) > 1:
+            self.late = True  # its like are numbered, so it lost the number that says whose it is
         call = self.find(call_id or None, name, index)
         if call is None:
             self.orphans = self.orphans or bool(given)

@@ -417,6 +417,8 @@ class OpenAIResponses:
     def _compare_final(self, output: list[msgspec.Raw], status: Status, event: Frame) -> None:
         """The final list against the streamed items. An empty list says nothing; any other must hold every call."""
         turn = self._turn
+        if status == "completed":
+            self._slots.check_indices(event.start)
         if not output and self._slots.all and status == "completed":
             turn.anomaly("empty_final_output", event.start, "the final list of items is empty")
         match = self._slots.matcher()

@@ -95,8 +95,6 @@ class Slots:
             return slot
         rival = self._by_index.get(index)
         slot.has_rival = rival is not None and rival.call is not None and not rival.is_done
-        if index != self._next and index not in self._by_index:
-            self._turn.anomaly("index_gap", event.start, f"output_index {index}, where {self._next} was next")
         self._by_index[index] = slot
         self._next = max(self._next, index + 1)
         self._name(slot)
@@ -181,6 +179,12 @@ class Slots:
             self._turn.conflict("orphan_arguments", event.start, "arguments that belong to no item")
             return None
         return self.open(place.output_index, Item(type=item_type, id=place.item_id), event)
+
+    def check_indices(self, offset: int | None) -> None:
+        """Items may begin in any order, but at the end no index may be left out."""
+        if len(self._by_index) != self._next or min(self._by_index, default=0) < 0:
+            told = sorted(self._by_index)[:20]
+            self._turn.anomaly("index_gap", offset, f"the items have the output indices {told}")
 
     def matcher(self) -> Callable[[Item, int], Slot | None]:
         """Finds the streamed item that one of the final list repeats, each at most once: by call_id, else by id,
