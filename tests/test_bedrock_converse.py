@@ -378,8 +378,12 @@ def test_an_unknown_event_for_an_open_call() -> None:
 
 @pytest.mark.parametrize("delta", [{}, {"text": None}])
 def test_an_empty_delta(delta: dict[str, Any]) -> None:
-    response = Script.begun().tool(0).delta(0, **delta).piece(0, "{}").stop(0).end().parse()
+    """For a text it is only odd. For an open call it may have been a piece."""
+    response = Script.begun().delta(0, **delta).text(0).call(1).end().parse()
     assert (states(response), codes(response)) == (RELEASED, ["empty_delta"])
+    response = Script.begun().tool(0).delta(0, **delta).piece(0, "{}").stop(0).end().parse()
+    assert states(response) == [("t1", "void", "unknown_type")]
+    assert codes(response) == ["empty_delta", "call_unknown_type"]
 
 
 def test_an_unknown_start() -> None:

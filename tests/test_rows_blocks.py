@@ -67,3 +67,9 @@ def test_an_error_of_cohere_s_in_any_dress(error: bytes) -> None:
     response = cohere_streams.parse(script.data() + error + cohere_streams.Script().end().data())
     assert response.error is not None
     assert (response.status, response.error.message, response.released) == ("failed", "boom", ())
+
+
+@pytest.mark.parametrize("delta", [{}, {"toolUse": None}])
+def test_a_delta_without_members_may_be_a_lost_piece(delta: dict[str, None]) -> None:
+    script = converse_streams.Script.begun().tool(0).delta(0, **delta).stop(0).end()
+    assert converse_streams.states(script.parse()) == [("t1", "void", "unknown_type")]

@@ -85,6 +85,12 @@ def test_arguments_with_which_the_item_begins(first: str, status: str) -> None:
     assert (response.status, len(response.released)) == (status, status == "completed")
 
 
+def test_a_copy_that_is_empty_is_a_copy() -> None:
+    script = Script().created().added(0, function_item("", status="in_progress")).closed(0, "")
+    response = script.done(0, function_item(GO)).end().parse()
+    assert (response.status, response.released) == ("conflict", ())
+
+
 def test_one_id_for_a_cut_call_and_a_whole_one_releases_nothing_early() -> None:
     script = Script().created().call('{"a"').call(GO, index=1, item_id="fc_2")
     assert script.parse(release_on="call").released == ()
@@ -100,3 +106,8 @@ def test_a_namespace_is_told() -> None:
 def test_a_gap_in_the_output_indices_is_told() -> None:
     response = Script().created().call(GO, index=1).end().parse()
     assert (response.status, codes(response)) == ("completed", ["index_gap"])
+
+
+def test_tokens_without_anything_to_show_for_them() -> None:
+    response = Script().created().end(usage={"input_tokens": 1, "output_tokens": 9}).parse()
+    assert (response.status, codes(response)) == ("completed", ["usage_without_content"])

@@ -153,9 +153,11 @@ def _usage(raw: dict[str, Any]) -> Usage:
 def _end(choices: list[_Choice]) -> str | None:
     """The worst of the choices' ends: nothing runs while one of them is not well."""
     ends = [choice.end for choice in choices]
+    if "failed" in ends:
+        return "failed"  # also while another choice is open: that much is said
     if not ends or None in ends:
         return None
-    return next((end for end in ("failed", "incomplete") if end in ends), "completed")
+    return "incomplete" if "incomplete" in ends else "completed"
 
 
 def read(data: bytes) -> Outcome:
@@ -187,13 +189,13 @@ def read(data: bytes) -> Outcome:
         failed = failed or wire.broken or _pending_error(wire.pending.data if wire.pending else "")
     ordered = [choices[index] for index in sorted(choices)]
     turn.end = _end(ordered)
-    turn.reason = next((choice.finish for choice in ordered), None)
+    turn.reason = next((choice.finish for choice in ordered if choice.end == turn.end), None)
     pending = wire.pending.data.strip() if wire.pending else ""
     turn.needs(wire.closed or done or (bool(pending) and "[DONE]".startswith(pending)))
     if failed:
         turn.fail()
     turn.calls = [call for choice in ordered for call in choice.calls]
-    turn.text = ordered[0].text if ordered else ""
+    turn.text = choices[0].text if 0 in choices else ""
     for choice in ordered:
         turn.conflict = turn.conflict or choice.late or (choice.astray and turn.end == "completed")
         for call in choice.calls:

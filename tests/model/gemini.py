@@ -112,6 +112,8 @@ class _Candidate:
         if self.partial and not self.partial.call.closed and (streamed or not body) and not body.get("name"):
             self.partial.take(body)
             self.conflict = self.conflict or self.partial.twice
+            if self.partial.call.closed:
+                self._note_repeat(self.partial.call)
             return
         call = Read(
             body.get("id") or None,
@@ -128,6 +130,8 @@ class _Candidate:
         if streamed:
             self.partial = _Partial(call)
             self.partial.take(body)
+            if call.closed:
+                self._note_repeat(call)
         else:
             call.arguments = "" if args is None else compact(args)
             call.closed = True
@@ -135,11 +139,13 @@ class _Candidate:
                 call.problem = "duplicate_key"
             elif args is not None and not isinstance(args, dict):
                 call.problem = "malformed"
-            told = [(other.call_id, other.name, other.arguments) for other in self.calls[:-1]]
-            if self.finish and call.call_id is None and (None, call.name, call.arguments) in told:
-                call.problem = (
-                    call.problem or "repeated"
-                )  # behind a finish nothing says that it is another one
+            self._note_repeat(call)
+
+    def _note_repeat(self, call: Read) -> None:
+        """Behind a finish nothing says that an equal call without an id is another one."""
+        told = [(other.call_id, other.name, other.arguments) for other in self.calls if other is not call]
+        if self.finish and call.call_id is None and (None, call.name, call.arguments) in told:
+            call.problem = call.problem or "repeated"
 
     @property
     def end(self) -> str | None:

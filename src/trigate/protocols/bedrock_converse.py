@@ -268,6 +268,8 @@ class BedrockConverse:
         names = [name for name, value in members_of(raw, event).items() if value != b"null"]
         if not names:
             self._turn.anomaly("empty_delta", event.start, "a delta without members", once=True)
+            if block is not None and block.call is not None:
+                self._distrust(block, event, "a delta without members came for it")
             return
         self._turn.unknown(f"delta {names[0]!r}", event.start)
         self._turn.other("contentBlockDelta", event.data)

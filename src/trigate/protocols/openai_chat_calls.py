@@ -367,7 +367,8 @@ def _is_whole(text: str) -> bool:
 
 def _may_be_whole(slot: Slot) -> bool:
     """Whether a call may need no more text; of free text nobody can say more than that there is some."""
-    return bool(slot.text) if slot.kind == "custom" else _is_whole(slot.text)
+    text = slot.text
+    return bool(text) if slot.kind == "custom" else text.lstrip()[:1] == "{" and _is_whole(text)
 
 
 def _restarts_when_whole(text: str, restarts: list[int]) -> bool:

@@ -297,6 +297,11 @@ class OpenAIResponses:
             return
         if not is_string:
             self._turn.flag(call, "arguments_not_string")
+        if text and slot.is_empty:
+            detail = f"{copy} has arguments where an earlier copy had none"
+            self._turn.conflict("arguments_differ", event.start, detail, call)
+            return
+        slot.is_empty = not (text or call.arguments)
         if text or slot.is_closed or call.arguments:
             self._turn.confirm_arguments(call, text, event.start, copy)
 
@@ -401,7 +406,10 @@ class OpenAIResponses:
         if self._turn.is_ended:
             return
         if shot.usage:
-            self._turn.count(usage_of(shot.usage))
+            usage = usage_of(shot.usage)
+            self._turn.count(usage)
+            if usage.output_tokens and not self._slots.all:
+                self._turn.anomaly("usage_without_content", event.start, f"{usage.output_tokens} tokens")
         self._turn.echo = tuple(bytes(item) for item in shot.output) if shot.output else self._done_items()
         reason, error = why(status, shot, kind, event)
         self._turn.end(status, reason, error=error, offset=event.start)

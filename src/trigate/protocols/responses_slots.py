@@ -35,6 +35,7 @@ class Slot:
         "is_closed",
         "is_confirmed",
         "is_done",
+        "is_empty",
         "item_id",
         "raw",
         "type",
@@ -48,6 +49,7 @@ class Slot:
         self.first = ""  # the arguments that the item began with: normally none
         self.is_closed = False  # its argument text is closed
         self.is_done = False
+        self.is_empty = False  # a copy of its arguments was the empty text
         self.is_confirmed = False  # the final list has it
         self.has_rival = False  # its index belonged to an item before whose call was open
         self.raw = b""
