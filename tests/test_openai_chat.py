@@ -227,7 +227,7 @@ def test_an_id_made_up_for_each_fragment_is_not_a_call_of_its_own() -> None:
 def test_a_changed_id_behind_whole_arguments_is_another_call_without_a_name() -> None:
     response = parse(call('{"n":1}'), tools(piece('{"n":2}', index=0, id="x2")), finish(), DONE)
     assert (response.status, response.released) == ("conflict", ())
-    assert codes(response) == ["call_id_changed", "arguments_differ"]
+    assert codes(response) == ["index_reused", "call_without_name"]
 
 
 def test_a_changed_id_and_then_another_name_is_a_conflict() -> None:

@@ -117,6 +117,8 @@ class _Choice:
             return self.calls[-1]
         if call_id and here is not None and here.call_id is None and name in (None, here.name):
             return here
+        if call_id and here is not None and not name and not _has_enough(here):
+            return here  # a server that makes up an id for each fragment: a call of its own would have a name
         if call_id or (here is None and name):
             place = (self.index, len(self.calls) if index is None else index, len(self.calls))
             made = Read(call_id=call_id, place=place, group=self.index)
@@ -128,6 +130,10 @@ class _Choice:
 def _unfinished(call: Read) -> bool:
     """Whether more of its arguments may come: its text does not begin with a whole object."""
     return not call.custom and not begins_whole(call.arguments)
+
+
+def _has_enough(call: Read) -> bool:
+    return bool(call.arguments) if call.custom else begins_whole(call.arguments)
 
 
 def _says_something(piece: dict[str, Any]) -> bool:

@@ -150,7 +150,7 @@ class ToolCalls:
             return self._open(index, frame)
         if call_id is None or (newest.call_id is None and name in (None, newest.name or name)):
             return newest
-        if name is None:
+        if name is None and not (newest.size and _may_be_whole(newest)):
             # Some servers (old vLLM) make up an id for each fragment; a call of its own would have a name.
             newest.has_foreign_id = True
             detail = f"index {index}: {newest.call_id} became another, without a name"
