@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 SANITIZED := .venv-sanitized
 BENCH := .venv-bench
 LIVE := .venv-live
+SDK := .venv-sdk
 SOURCES := $(wildcard ext/core/*.[ch] ext/binding/*.p*) setup.py pyproject.toml
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 FUZZ_SECONDS ?= 60
 
-.PHONY: help demo test check test-c test-sanitized fuzz bench behaviour live docs clean
+.PHONY: help demo test check test-c test-sanitized fuzz bench behaviour live sdk docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -22,6 +23,7 @@ help:
 	@echo "make bench           SSEDecoder beside its peers"
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
+	@echo "make sdk             what goes back, against the request types of the official SDKs"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -92,6 +94,15 @@ $(LIVE)/installed: $(PACKAGE) tests/live/requirements.txt
 
 live: $(LIVE)/installed
 	$(LIVE)/bin/python -m pytest tests/live $(PYTEST_ARGS)
+
+$(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
+	$(PYTHON) -m venv $(SDK)
+	$(SDK)/bin/pip install -q --disable-pip-version-check -r tests/sdk-requirements.txt
+	$(SDK)/bin/pip install -q --disable-pip-version-check --force-reinstall '.[test]'
+	touch $@
+
+sdk: $(SDK)/installed
+	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_answers.py $(PYTEST_ARGS)
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/generate.py
