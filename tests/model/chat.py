@@ -203,7 +203,7 @@ def read(data: bytes) -> Outcome:
     turn.calls = [call for choice in ordered for call in choice.calls]
     turn.text = choices[0].text if 0 in choices else ""
     for choice in ordered:
-        turn.conflict = turn.conflict or choice.late or (choice.astray and turn.end == "completed")
+        turn.conflict = turn.conflict or choice.late or (choice.astray and choice.end == "completed")
         for call in choice.calls:
             call.closed = choice.finish is not None
     return turn.outcome()
