@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -233,6 +234,7 @@ print(error, peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is needed")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="ASan keeps what was freed")
 @pytest.mark.parametrize(
     ("letter", "line", "start", "expected"),
     [
