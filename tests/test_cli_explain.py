@@ -14,6 +14,12 @@ from trigate.cli.explain import RULES
 STREAMS = Path(__file__).parent.parent / "examples" / "streams"
 
 
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe is as wide as it likes, unless the environment says otherwise: test runners do."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def explained(name: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     main(["calls", "--explain", str(STREAMS / name)])
     return capsys.readouterr().out.splitlines()

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
-from types import FrameType
 from typing import Any
 
 import pytest
 
 import trigate
 from trigate.cli.render import escape
+from trigate.framing import Frame
 from trigate.text import Pieces
 from trigate.validate import judge_arguments
 
@@ -72,28 +71,24 @@ def test_reading_between_pieces_is_not_appending() -> None:
     assert pieces.text == "a" + "".join(map(str, range(1000)))
 
 
-def _feed_for_ever(parser: trigate.ResponseParser, chunk: bytes) -> None:
-    while True:
-        parser.feed(chunk)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
-def test_an_interrupted_feed_is_not_gone_on_with() -> None:
+def test_an_interrupted_feed_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     """The frames that it had not read are lost: a shorter argument text could be a valid one."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError
-
     parser = trigate.ResponseParser("openai-chat")
     parser.feed(fragment(id="a", function={"name": "f", "arguments": '{"n":"'}))
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-        with pytest.raises(TimeoutError):
-            _feed_for_ever(parser, fragment(function={"arguments": "1"}) * 1000)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    event, taken = parser._interpreter.event, 0
+
+    def interrupt(frame: Frame) -> None:
+        """As a signal handler does that raises in the middle of a chunk."""
+        nonlocal taken
+        taken += 1
+        if taken == 500:
+            raise KeyboardInterrupt
+        event(frame)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(parser._interpreter, "event", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            parser.feed(fragment(function={"arguments": "1"}) * 1000)
     for act in (lambda: parser.feed(b"\n"), parser.finish):
         with pytest.raises(RuntimeError, match="interrupted"):
             act()
