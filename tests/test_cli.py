@@ -376,6 +376,8 @@ def test_an_interrupt_is_one_line_and_130() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
+        # A shell's background job ignores the signal, and hands that on to its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
