@@ -9,37 +9,8 @@ from typing import Any
 
 import pytest
 
-import trigate
-from streams import PROTOCOL, Script, bytewise, codes, function_item, message_item, verdict
-
-CALL = '{"a":1}'
-RELEASED = [("call_1", "released", None)]
-
-
-def good() -> Script:
-    return Script().created().call(CALL)
-
-
-def started(**members: Any) -> Script:
-    """A call that has begun and got no text yet."""
-    return Script().created().added(0, function_item("", status="in_progress", **members))
-
-
-def parse(script: Script, **options: Any) -> trigate.Response:
-    whole = script.parse(**options)
-    assert trigate.parse(bytewise(script.data()), PROTOCOL, **options) == whole
-    return whole
-
-
-def conflict(response: trigate.Response) -> str | int:
-    assert response.status == "conflict"
-    assert response.released == ()
-    assert response.error is not None
-    assert response.error.layer == "structure"
-    assert response.error.offset is not None
-    assert response.error.code in codes(response)
-    return response.error.code
-
+from one_call import CALL, RELEASED, conflict, good, parse, started
+from streams import Script, codes, function_item, message_item, verdict
 
 # -- the four copies ---------------------------------------------------------------------------------
 
