@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Event", "Stream", "streams"]
+__all__ = ["NAMES", "Event", "Stream", "streams"]
 
 #: (event type or "message", data, id, retry in ms or None)
 Event = tuple[str, str, str, int | None]
@@ -157,6 +157,9 @@ _MAKERS: tuple[Callable[[random.Random, int], Stream], ...] = (
     _lines,
     _large,
 )
+
+#: What `streams` makes, in its order.
+NAMES = tuple(make.__name__.removeprefix("_") for make in _MAKERS)
 
 
 def streams(seed: int = 20260801, count: int = 4000) -> list[Stream]:

@@ -11,12 +11,14 @@ Rules
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from tg cimport *
+
+import os as _os
 
 from datetime import datetime as _datetime, timedelta as _timedelta, timezone as _timezone
 from types import MappingProxyType as _MappingProxy
@@ -399,6 +401,10 @@ cdef class EventStreamDecoder(_Decoder):
 
 
 include "tracker.pxi"
+include "lane.pxi"
+include "shapes.pxi"
+include "lanes.pxi"
+include "intake.pxi"
 
 
 def _core_limits():

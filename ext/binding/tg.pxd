@@ -46,6 +46,7 @@ cdef extern from "tg.h":
         uint64_t start_off
         uint64_t data_off
         uint64_t end_off
+        tg_span frame
 
     ctypedef enum tg_rest_where:
         TG_REST_NONE
@@ -90,8 +91,56 @@ cdef extern from "tg.h":
         TG_FRAMING_ARRAY
         TG_FRAMING_EVENTSTREAM
 
+    ctypedef enum tg_role:
+        TG_ROLE_OBJECT
+        TG_ROLE_ARRAY
+        TG_ROLE_LITERAL
+        TG_ROLE_FIXED
+        TG_ROLE_EMPTY
+        TG_ROLE_TEXT
+        TG_ROLE_SEQUENCE
+        TG_ROLE_IGNORED
+
+    ctypedef struct tg_shapes:
+        pass
+
+    bint tg_shapes_begin(tg_shapes *self) nogil
+    bint tg_shapes_add(tg_shapes *self, const tg_span *path, size_t depth, tg_role role, tg_span literal) nogil
+
+    ctypedef struct tg_hole:
+        size_t pos
+        size_t len
+
+    ctypedef struct tg_pick:
+        size_t shape
+        size_t hole_count
+        tg_hole *holes
+
+    bint tg_pick_find(const tg_shapes *shapes, tg_span data, tg_pick *out) nogil
+
+    size_t TG_PREDICT_NO_LANE
+
+    ctypedef struct tg_predict:
+        size_t lane_count
+        size_t room
+        bint has_sequence
+        uint64_t sequence
+        uint64_t hits
+
+    void tg_predict_init(tg_predict *self, const tg_alloc *alloc) nogil
+    void tg_predict_free(tg_predict *self) nogil
+    size_t tg_predict_open(tg_predict *self, size_t room) nogil
+    void tg_predict_close(tg_predict *self) nogil
+    bint tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
+                          tg_span piece) nogil
+    size_t tg_predict_run_count(const tg_predict *self) nogil
+    size_t tg_predict_run(const tg_predict *self, size_t index, tg_span *text) nogil
+    void tg_predict_drain(tg_predict *self) nogil
+
     ctypedef struct tg_stream:
         pass
+
+    void tg_stream_set_predict(tg_stream *self, tg_predict *predict) nogil
 
     void tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *alloc,
                                 const tg_limits *limits, unsigned flags) nogil
@@ -121,9 +170,13 @@ cdef extern from "tg.h":
 
     uint64_t TG_JSON_NOWHERE
 
+    ctypedef struct tg_buf:
+        size_t len
+
     ctypedef struct tg_json:
         bint is_lone_surrogate
         size_t depth
+        size_t max_depth
         size_t max_depth_seen
         uint64_t closed_off
         uint64_t error_off
@@ -134,3 +187,14 @@ cdef extern from "tg.h":
     tg_status tg_json_feed(tg_json *self, const uint8_t *ptr, size_t len) nogil
     tg_status tg_json_finish(tg_json *self) nogil
     tg_json_verdict tg_json_read(const tg_json *self) nogil
+
+    ctypedef struct tg_lane:
+        tg_buf text
+        tg_json json
+
+    void tg_lane_init(tg_lane *self, const tg_alloc *alloc, size_t max_depth) nogil
+    void tg_lane_free(tg_lane *self) nogil
+    bint tg_lane_append(tg_lane *self, const uint8_t *ptr, size_t len) nogil
+    tg_span tg_lane_text(const tg_lane *self) nogil
+    const tg_json *tg_lane_json(tg_lane *self) nogil
+    uint8_t tg_lane_last(tg_lane *self) nogil

@@ -7,6 +7,14 @@
 cdef tuple _STATES = ("empty", "open", "closed", "invalid", "trailing")
 
 
+cdef str _told_state(tg_status status, const tg_json *json):
+    """The state that a status of the core comes with; only what is no state is raised."""
+    if (status != TG_OK and status != TG_MORE and status != TG_ERR_JSON_INVALID
+            and status != TG_ERR_JSON_TRAILING):
+        raise _error(status, json.error_off)
+    return _STATES[<int> tg_json_read(json)]
+
+
 @cython.final
 cdef class JSONTracker:
     """A JSON text that arrives in pieces: is it whole, may it still become one, where did it break?
@@ -68,10 +76,7 @@ cdef class JSONTracker:
             self._guard.leave()
 
     cdef str _took(self, tg_status status):
-        if (status != TG_OK and status != TG_MORE and status != TG_ERR_JSON_INVALID
-                and status != TG_ERR_JSON_TRAILING):
-            raise _error(status, self._json.error_off)
-        return _STATES[<int> tg_json_read(&self._json)]
+        return _told_state(status, &self._json)
 
     def finish(self):
         """Declares the end of the text; returns the final state. Idempotent."""

@@ -15,5 +15,7 @@
 #include "tg_header.h"
 #include "tg_stream.h"
 #include "tg_json.h"
+#include "tg_lane.h"
+#include "tg_predict.h"
 
 #endif

@@ -9,8 +9,8 @@
 /* Below this a block is not worth a second call of the allocator. */
 #define BUF_FIRST ((size_t)128)
 
-static bool
-buf_reserve(tg_buf *self, const tg_alloc *alloc, size_t max, size_t need)
+bool
+tg_buf_reserve(tg_buf *self, const tg_alloc *alloc, size_t max, size_t need)
 {
     size_t size = self->size < BUF_FIRST ? BUF_FIRST : self->size;
     uint8_t *ptr;
@@ -40,7 +40,7 @@ tg_buf_append(tg_buf *self, const tg_alloc *alloc, size_t max, const uint8_t *pt
         return true;
     if (self->len > max || len > max - self->len)
         return false;
-    if (!buf_reserve(self, alloc, max, self->len + len))
+    if (!tg_buf_reserve(self, alloc, max, self->len + len))
         return false;
     memcpy(self->ptr + self->len, ptr, len);
     self->len += len;

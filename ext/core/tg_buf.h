@@ -30,6 +30,9 @@ typedef struct tg_buf {
 
 /* false: no memory, or len would pass max. ptr must not point into the buffer itself. */
 bool tg_buf_append(tg_buf *self, const tg_alloc *alloc, size_t max, const uint8_t *ptr, size_t len);
+/* Room for `need` bytes in all, of which the caller may then write those from len on. false: no
+ * memory. need <= max. */
+bool tg_buf_reserve(tg_buf *self, const tg_alloc *alloc, size_t max, size_t need);
 void tg_buf_clear(tg_buf *self, const tg_alloc *alloc);
 void tg_buf_free(tg_buf *self, const tg_alloc *alloc);
 void tg_buf_swap(tg_buf *self, tg_buf *other);

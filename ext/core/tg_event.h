@@ -26,6 +26,8 @@ typedef struct tg_event {
     uint64_t start_off;    /* first byte of the block's first line */
     uint64_t data_off;     /* first byte of the first data value */
     uint64_t end_off;      /* just past the byte (LF or CR) that dispatched it */
+    tg_span frame; /* all of its bytes, if they lie in the chunk as they came, around data, and are
+                    * lines of type and data alone; else of length 0 */
 } tg_event;
 
 typedef enum tg_rest_where {

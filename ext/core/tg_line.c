@@ -229,6 +229,31 @@ tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out
 }
 
 bool
+tg_line_is_at_start(tg_line *self)
+{
+    if (self->state == TG_LINE_AFTER_CR && self->pos < self->len) {
+        self->state = TG_LINE_BODY;
+        if (self->chunk[self->pos] == '\n') {
+            self->work++;
+            self->pos++;
+            line_restart(self);
+        }
+    }
+    return self->state == TG_LINE_BODY && !self->is_carried && self->mark == self->pos &&
+           self->pos < self->len;
+}
+
+void
+tg_line_skip(tg_line *self, size_t size)
+{
+    self->pos += size;
+    self->work += size;
+    if (self->chunk[self->pos - 1] == '\r')
+        self->state = TG_LINE_AFTER_CR;
+    line_restart(self);
+}
+
+bool
 tg_line_keep(tg_line *self, const tg_alloc *alloc, size_t max)
 {
     if (!self->is_carried) {

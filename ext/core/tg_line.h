@@ -77,6 +77,11 @@ void tg_line_feed(tg_line *self, const uint8_t *ptr, size_t len);
 /* TG_OK: a whole line. TG_MORE: the chunk is used up, out is the unended line so far.
  * TG_ERR_LINE_TOO_LARGE: out is its first max + 1 bytes. TG_ERR_NO_MEMORY. */
 tg_status tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out);
+/* Whether the next byte of the chunk begins a line; the LF of a line that its CR has ended is
+ * passed over. */
+bool tg_line_is_at_start(tg_line *self);
+/* Passes over whole lines at the start of one: so many bytes, the last of which ends a line. */
+void tg_line_skip(tg_line *self, size_t size);
 /* After TG_MORE: takes what it needs of the chunk, which may then go. false: no memory. */
 bool tg_line_keep(tg_line *self, const tg_alloc *alloc, size_t max);
 

@@ -81,6 +81,24 @@ tg_scan_json_text(const uint8_t *ptr, size_t len)
 }
 
 size_t
+tg_scan_json_special(const uint8_t *ptr, size_t len)
+{
+    size_t pos = 0;
+
+    while (len - pos >= SCAN_WORD) {
+        const uint64_t word = scan_load(ptr + pos);
+        const uint64_t control = (word - SCAN_ONES * 0x20) & ~word & SCAN_HIGHS;
+
+        if ((scan_equal(word, '"') | scan_equal(word, '\\') | control) != 0)
+            break;
+        pos += SCAN_WORD;
+    }
+    while (pos < len && ptr[pos] >= 0x20 && ptr[pos] != '"' && ptr[pos] != '\\')
+        pos++;
+    return pos;
+}
+
+size_t
 tg_scan_quote(const uint8_t *ptr, size_t len)
 {
     size_t pos = 0;
@@ -141,4 +159,16 @@ tg_scan_non_blank(const uint8_t *ptr, size_t len)
            (ptr[pos] == ' ' || ptr[pos] == '\t' || ptr[pos] == '\n' || ptr[pos] == '\r'))
         pos++;
     return pos;
+}
+
+bool
+tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    return len == 0 || memcmp(a, b, len) == 0;
+}
+
+size_t
+tg_scan_utf8(const uint8_t *ptr, size_t len)
+{
+    return tg_scan_non_ascii(ptr, len);
 }

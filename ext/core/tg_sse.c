@@ -218,6 +218,20 @@ sse_take_retry(tg_sse *self, const tg_line_view *view, const tg_field *field)
 /* ---- dispatch ---------------------------------------------------------------------------------
  */
 
+/* The bytes of the block that ends here, if they are what the event says (see tg_event). */
+static tg_span
+sse_frame(const tg_sse *self, const tg_event *event)
+{
+    tg_span frame = tg_span_empty();
+
+    if (self->is_plain && self->block.data_home == TG_HOME_CHUNK &&
+        event->start_off >= self->line.chunk_off) {
+        frame.ptr = self->line.chunk + (event->start_off - self->line.chunk_off);
+        frame.len = (size_t)(event->end_off - event->start_off);
+    }
+    return frame;
+}
+
 static tg_status
 sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
 {
@@ -243,6 +257,7 @@ sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
     event.start_off = self->start_off;
     event.data_off = self->data_off;
     event.end_off = view->end_off;
+    event.frame = sse_frame(self, &event);
     sse_close_block(self);
     self->is_event_out = true;
     *out = event;
@@ -255,8 +270,12 @@ sse_step(tg_sse *self, const tg_line_view *view, tg_event *out)
 {
     const tg_field field = sse_read_field(self, view);
 
-    if (self->state == TG_SSE_BETWEEN)
+    if (self->state == TG_SSE_BETWEEN) {
         self->start_off = view->start_off;
+        self->is_plain = true;
+    }
+    if (field.kind != TG_FIELD_BLANK && field.kind != TG_FIELD_DATA && field.kind != TG_FIELD_EVENT)
+        self->is_plain = false;
     switch (field.kind) {
     case TG_FIELD_BLANK:
         /* "If the line is empty (a blank line): Dispatch the event" */
@@ -300,6 +319,21 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
+/* Passes over the frames that are known. */
+static void
+sse_run(tg_sse *self)
+{
+    size_t taken;
+
+    while (self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line)) {
+        taken = tg_predict_frame(self->predict, self->line.chunk + self->line.pos,
+                                 self->line.len - self->line.pos);
+        if (taken == 0)
+            break;
+        tg_line_skip(&self->line, taken);
+    }
+}
+
 tg_status
 tg_sse_next(tg_sse *self, tg_event *out)
 {
@@ -312,6 +346,8 @@ tg_sse_next(tg_sse *self, tg_event *out)
         return TG_MORE;
     sse_take_back(self);
     for (;;) {
+        if (self->predict != NULL)
+            sse_run(self);
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)
             return sse_pause(self, &view);
@@ -464,6 +500,19 @@ tg_span
 tg_sse_last_event_id(const tg_sse *self)
 {
     return tg_buf_span(&self->last_id.string, 0);
+}
+
+void
+tg_sse_set_predict(tg_sse *self, tg_predict *predict)
+{
+    const tg_limits *limits = &self->limits;
+
+    self->predict = predict;
+    if (predict == NULL)
+        return;
+    predict->is_frame_raw = (self->flags & TG_SSE_STRICT_UTF8) == 0;
+    predict->max_frame = limits->max_line_bytes < limits->max_event_bytes ? limits->max_line_bytes
+                                                                          : limits->max_event_bytes;
 }
 
 uint64_t

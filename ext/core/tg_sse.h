@@ -7,6 +7,9 @@
  *   what the open block holds so far; tg_block keeps its type and data. What the open block has
  *   borrowed from a chunk is saved only at its end: a block within one chunk is not copied.
  *
+ * Prediction: where a block may begin, tg_predict is asked first. A frame that it takes is passed
+ * over whole; it was one of type and data lines alone, and so changes nothing that is kept here.
+ *
  * Order of errors: an error belongs to the byte at which it is known, and all bytes before it are
  * processed first. That is what makes the cut of the input no input. Ill-formed UTF-8 is known at
  * the byte that cannot continue the sequence and reported at the sequence's first byte; an event
@@ -31,6 +34,7 @@
 #include "tg_last_id.h"
 #include "tg_limits.h"
 #include "tg_line.h"
+#include "tg_predict.h"
 #include "tg_status.h"
 #include "tg_utf8.h"
 
@@ -80,7 +84,9 @@ typedef struct tg_sse {
     tg_line line;
     tg_block block;
     tg_last_id last_id;
-    tg_rest rest; /* after finish */
+    tg_rest rest;        /* after finish */
+    bool is_plain;       /* the open block has lines of type and data alone */
+    tg_predict *predict; /* frames that it knows are skipped whole; or NULL */
 } tg_sse;
 
 _Static_assert(sizeof(tg_sse) <= 768, "an idle stream is to stay small");
@@ -95,6 +101,7 @@ tg_status tg_sse_feed(tg_sse *self, const uint8_t *ptr, size_t len);
 tg_status tg_sse_next(tg_sse *self, tg_event *out);
 tg_status tg_sse_finish(tg_sse *self, tg_rest *out);
 tg_span tg_sse_last_event_id(const tg_sse *self);
+void tg_sse_set_predict(tg_sse *self, tg_predict *predict);
 uint64_t tg_sse_work(const tg_sse *self);
 
 #endif

@@ -28,6 +28,7 @@ tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *allo
                        const tg_limits *limits, unsigned flags)
 {
     self->framing = framing;
+    self->predict = NULL;
     switch (framing) {
     case TG_FRAMING_SSE:
         tg_sse_init(&self->sse, alloc, limits, flags);
@@ -51,8 +52,19 @@ tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits, 
 }
 
 void
+tg_stream_set_predict(tg_stream *self, tg_predict *predict)
+{
+    self->predict = predict;
+    if (predict != NULL)
+        predict->is_event_raw = self->framing == TG_FRAMING_EVENTSTREAM;
+    if (self->framing == TG_FRAMING_SSE)
+        tg_sse_set_predict(&self->sse, predict);
+}
+
+void
 tg_stream_reset(tg_stream *self)
 {
+    self->predict = NULL;
     switch (self->framing) {
     case TG_FRAMING_SSE:
         tg_sse_reset(&self->sse);
@@ -104,8 +116,8 @@ tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len)
     return TG_ERR_FINISHED; /* no such framing */
 }
 
-tg_status
-tg_stream_next(tg_stream *self, tg_event *out)
+static tg_status
+stream_next_event(tg_stream *self, tg_event *out)
 {
     switch (self->framing) {
     case TG_FRAMING_SSE:
@@ -118,6 +130,17 @@ tg_stream_next(tg_stream *self, tg_event *out)
         return tg_eventstream_next(&self->eventstream, out);
     }
     return TG_ERR_FINISHED; /* no such framing */
+}
+
+tg_status
+tg_stream_next(tg_stream *self, tg_event *out)
+{
+    for (;;) {
+        const tg_status status = stream_next_event(self, out);
+
+        if (status != TG_OK || self->predict == NULL || !tg_predict_event(self->predict, out))
+            return status;
+    }
 }
 
 tg_status

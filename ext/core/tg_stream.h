@@ -22,6 +22,7 @@
 #include "tg_eventstream.h"
 #include "tg_limits.h"
 #include "tg_ndjson.h"
+#include "tg_predict.h"
 #include "tg_sse.h"
 #include "tg_status.h"
 
@@ -34,6 +35,8 @@ typedef enum tg_framing {
 
 typedef struct tg_stream {
     tg_framing framing;
+    tg_predict
+        *predict; /* takes what it knows before it becomes an event; NULL: nothing is known */
     union {
         tg_sse sse;
         tg_ndjson ndjson;
@@ -49,6 +52,10 @@ void tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc 
 /* The same for TG_FRAMING_SSE. */
 void tg_stream_init(tg_stream *self, const tg_alloc *alloc, const tg_limits *limits,
                     unsigned flags);
+/* From now on what the prediction takes does not come out as an event. It is the caller's, and must
+ * outlive the stream or the next call of this; NULL ends it. After init, reset and free there is
+ * none. */
+void tg_stream_set_predict(tg_stream *self, tg_predict *predict);
 /* Back to the state after init: errors, the last event ID and the reconnection time included. */
 void tg_stream_reset(tg_stream *self);
 /* After it only init may follow. */

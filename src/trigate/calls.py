@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from trigate._core import Lane
 from trigate.errors import ModelError
-from trigate.text import Pieces, printable
+from trigate.text import printable
 from trigate.validate import decode_object
 
 __all__ = ["CallKind", "CallState", "ReleasedCall", "ToolCall", "WireKey"]
@@ -49,8 +50,8 @@ class ToolCall:
         "_flags",
         "_index",
         "_kind",
+        "_lane",
         "_name",
-        "_pieces",
         "_position",
         "_problem",
         "_state",
@@ -60,7 +61,7 @@ class ToolCall:
 
     _call_id: str | None
     _name: str
-    _pieces: Pieces
+    _lane: Lane
     _position: int
     _kind: CallKind
     _state: CallState
@@ -74,7 +75,7 @@ class ToolCall:
             raise TypeError("a ReleasedCall is made by the parser alone, when the call may run")
         self._call_id = None
         self._name = ""
-        self._pieces = Pieces()
+        self._lane = Lane()
         self._position = -1
         self._kind = kind
         self._state = "streaming"
@@ -93,7 +94,7 @@ class ToolCall:
 
     @property
     def arguments(self) -> str:
-        return self._pieces.text
+        return self._lane.text
 
     @property
     def kind(self) -> CallKind:
@@ -202,5 +203,5 @@ def _copy(call: ToolCall, cls: type[_C]) -> _C:
     twin = cls.__new__(cls)
     for name in ToolCall.__slots__:
         setattr(twin, name, getattr(call, name))
-    twin._pieces = Pieces(call.arguments)
+    twin._lane = Lane(call.arguments)
     return twin

@@ -7,6 +7,8 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 __all__ = ["Anomaly", "Decision", "Notes"]
@@ -40,10 +42,11 @@ def _bounded(detail: str) -> str:
 
 
 class Notes:
-    """Collects both for one response."""
+    """Collects both for one response. told: called with each that is new."""
 
-    def __init__(self, max_anomalies: int) -> None:
+    def __init__(self, max_anomalies: int, told: Callable[[], None]) -> None:
         self._max = max_anomalies
+        self._told = told
         self._anomalies: list[Anomaly] = []
         self._dropped = 0
         self._seen: set[tuple[str, str]] = set()
@@ -56,12 +59,14 @@ class Notes:
                 return
             if len(self._seen) < self._max:
                 self._seen.add((code, detail))
+        self._told()
         if len(self._anomalies) < self._max:
             self._anomalies.append(Anomaly(code, offset, detail))
         else:
             self._dropped += 1
 
     def decision(self, rule: str, offset: int | None, detail: str) -> None:
+        self._told()
         self._decisions.append(Decision(rule, offset, _bounded(detail)))
 
     @property

@@ -9,11 +9,10 @@ Rules
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from trigate._core import ServerSentEvent, SSEDecoder
+from trigate._core import Intake, ServerSentEvent, SSEDecoder
 from trigate.errors import TransportError, TrigateError
 from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, begins_like_events, make_framer
 from trigate.items import Item
@@ -35,7 +34,7 @@ _FIRST = 200
 _GZIP = b"\x1f\x8b"
 
 
-class ResponseParser:
+class ResponseParser(Intake):
     """Turns the bytes of one model response into items and a Response.
 
     protocol    a name (see trigate.PROTOCOLS), or "auto" to decide from the first event
@@ -73,34 +72,18 @@ class ResponseParser:
         self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
         self._interpreter = reader(self._turn)
         self._lenient = words
-        self._fed = 0
         self._first = bytearray()
-        self._has_frames = False
         self._head = Head(reader.framings, limits.max_event_bytes)
         self._framer: Framer | None = None
-        self._spoilt: BaseException | None = None
         self._final: Response | None = None
-        self._lock = threading.Lock()
+        self._turn.lanes.shapes = reader.shapes
+        self._begin(self._turn.lanes)
 
-    def feed(self, chunk: Buffer) -> list[Item]:
-        """Takes any bytes-like chunk; returns the items that it completed.
-
-        RuntimeError after finish(), when another thread is inside, and when an exception (a signal's, a lack of
-        memory) has interrupted an earlier feed(): what that one had not read is lost. After a fault it takes
-        nothing more.
-        """
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("this ResponseParser is in use by another thread")
-        try:
-            self._check()
-            if self._final is not None:
-                raise RuntimeError("feed() after finish(): make a new ResponseParser for another response")
-            self._take(chunk)
-            return self._turn.take_items()
-        finally:
-            self._lock.release()
-
-    def _take(self, chunk: Buffer) -> None:
+    def _feed_slowly(self, chunk: Buffer) -> list[Item]:
+        """A chunk of the beginning, or one that nothing may follow any more."""
+        self._check()
+        if self._final is not None:
+            raise RuntimeError("feed() after finish(): make a new ResponseParser for another response")
         if isinstance(chunk, str):
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk).cast("B")
@@ -118,48 +101,57 @@ class ResponseParser:
             # What follows in the chunk is lost: without it a later piece could make a shorter, valid text.
             self._spoilt = error
             raise
+        return self._turn.lanes.take()
 
     def _start(self, framing: Framing) -> None:
         head, self._head.held = self._head.held, bytearray()
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
         self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
+        if not isinstance(self._framer, BodyGatherer):
+            self._flow_from(self._framer)
         if head:
             self._take_frames(head)
 
     def _take_frames(self, chunk: Buffer) -> None:
-        assert self._framer is not None
-        try:
-            frames = self._framer.feed(chunk)
-        except TrigateError as error:
-            self._turn.fault(error)
-            return
-        self._has_frames = self._has_frames or bool(frames)
-        for frame in frames:
-            self._interpret(frame)
-            if self._turn.is_faulted:
-                return
-        if self._turn.strays is not None:
-            self._turn.strays.feed(chunk, self._fed - memoryview(chunk).nbytes)
-        if isinstance(self._framer.error, TrigateError):
-            self._turn.fault(self._framer.error)
+        if isinstance(self._framer, BodyGatherer):
+            self._framer.feed(chunk)
+            if self._framer.error is not None:
+                self._fail(self._framer.error)
+        else:
+            self._flow(chunk)
 
-    def _interpret(self, frame: Frame) -> None:
+    def _chunk_ended(self, chunk: Buffer) -> bool:
+        """What else a chunk says, once its events are read; True if the next one is to be told of too."""
+        strays = self._turn.strays
+        if strays is None or self._turn.is_faulted:
+            return False
+        strays.feed(chunk, self._fed - memoryview(chunk).nbytes)
+        return True
+
+    def _read(self, frame: Frame) -> bool:
+        """Reads one event; False if it broke the response."""
         try:
             self._interpreter.event(frame)
         except TrigateError as error:
             self._turn.fault(error)
+        return not self._turn.is_faulted
+
+    def _fail(self, error: Exception) -> None:
+        if not isinstance(error, TrigateError):
+            raise error
+        self._turn.fault(error)
 
     def finish(self) -> Response:
         """Declares the end of input; returns the Response. Idempotent."""
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("this ResponseParser is in use by another thread")
+        self._enter()
         try:
             if self._final is None:
                 self._check()
+                self._stop_flowing()
                 self._final = self._finish()
             return self._final
         finally:
-            self._lock.release()
+            self._leave()
 
     def _check(self) -> None:
         if self._spoilt is not None:
@@ -169,7 +161,7 @@ class ResponseParser:
 
     def _rest(self) -> list[Item]:
         """The items that finish() made, for those who read items and not the Response."""
-        return self._turn.take_items()
+        return self._turn.lanes.take()
 
     def _finish(self) -> Response:
         turn = self._turn
@@ -180,7 +172,7 @@ class ResponseParser:
             if not turn.is_ended:
                 self._finish_body(bytes(self._framer.body))
             return turn.response()
-        if self._framer.error is not None:
+        if self._framer.error is not None or turn.is_faulted:
             return turn.response()
         left = self._framer.finish()
         is_whole = not left
@@ -210,7 +202,7 @@ class ResponseParser:
         frame = ServerSentEvent(left.event, left.data)
         if "unterminated_last_event" in self._lenient:
             self._turn.anomaly("unterminated_last_event", left.start, "the last event has no end")
-            self._interpret(frame)
+            self._read(frame)
             return True
         if isinstance(value, dict) and is_error(value):
             info = error_info(value, left.start)

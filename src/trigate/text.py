@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Pieces", "TextPart", "join_halves", "printable", "shown", "size_of", "without_halves"]
+from trigate._core import Lane
 
-# A short str costs fifty bytes more than its text: pieces are joined before their sum of that matters.
-_JOIN_AT = 256
+__all__ = ["TextPart", "join_halves", "printable", "shown", "size_of", "without_halves"]
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -48,58 +47,26 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
-class Pieces:
-    """A text that grows at its end: linear in all, and without the cost of a str for each small piece.
-
-    One thread appends; any other may read meanwhile. So reading changes nothing that appending relies on: a piece
-    that a reader made disappear would leave a shorter, perhaps valid text.
-    """
-
-    __slots__ = ("_count", "_pieces", "_recent", "_told")
-
-    def __init__(self, text: str = "") -> None:
-        self._pieces = [text] if text else []
-        self._recent = 0  # pieces at the end that are not joined yet
-        self._count = 0  # appended in all
-        self._told = (0, text)  # a text, and how many pieces at least are in it
-
-    def append(self, piece: str) -> None:
-        pieces = self._pieces
-        pieces.append(piece)
-        self._recent += 1
-        if self._recent >= _JOIN_AT:
-            pieces[-_JOIN_AT:] = ["".join(pieces[-_JOIN_AT:])]  # one step: no reader sees half of it
-            self._recent = 0
-        self._count += 1
-
-    @property
-    def text(self) -> str:
-        count, text = self._told
-        if count != self._count:
-            count = self._count  # before the text: what comes in between is read again next time
-            text = "".join(self._pieces)
-            self._told = (count, text)
-        return text
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
-
-
 class TextPart:
     """One visible text that arrives in pieces."""
 
-    __slots__ = ("_half", "_pieces")
+    __slots__ = ("_half", "lane")
 
     def __init__(self) -> None:
-        self._pieces = Pieces()
+        self.lane = Lane()
         self._half = ""
+
+    @property
+    def has_half(self) -> bool:
+        """Whether half a character waits for its other one."""
+        return self._half != ""
 
     def append(self, piece: str) -> str:
         """Adds a piece; returns what of it is whole characters."""
         if self._half or not piece.isascii():
             piece = self._whole(piece)
         if piece:
-            self._pieces.append(piece)
+            self.lane.append(piece)
         return piece
 
     def _whole(self, piece: str) -> str:
@@ -113,17 +80,16 @@ class TextPart:
     def close(self) -> None:
         """No piece follows: a half that still waits for its other one stays alone."""
         if self._half:
-            self._pieces.append("\ufffd")
+            self.lane.append("\ufffd")
             self._half = ""
-        self._pieces = Pieces(self._pieces.text)
 
     @property
     def text(self) -> str:
-        return self._pieces.text
+        return self.lane.text
 
     def is_equal(self, copy: str) -> bool:
         """Whether a later copy of the whole text says the same."""
         return self.text + ("\ufffd" if self._half else "") == without_halves(copy)
 
     def __bool__(self) -> bool:
-        return bool(self._pieces or self._half)
+        return bool(self.lane or self._half)

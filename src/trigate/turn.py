@@ -9,11 +9,11 @@ Rules
 
 from __future__ import annotations
 
+from trigate._core import Lane, Lanes
 from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
 from trigate.items import (
     ArgumentsDelta,
-    Item,
     OtherEvent,
     ReasoningDelta,
     RefusalDelta,
@@ -27,7 +27,7 @@ from trigate.notes import Notes
 from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import Pieces, TextPart, join_halves, shown, size_of
+from trigate.text import TextPart, join_halves, shown, size_of
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
@@ -62,54 +62,16 @@ class Turn:
         self._reasoning: list[TextPart] = []
         self._refusal: list[TextPart] = []
         self._server_calls: list[ServerCall] = []
-        self._notes = Notes(options.limits.max_anomalies)
-        self._arguments_size: dict[int, int] = {}
-        self._kept = 0
-        self._items: list[Item] = []
-        self._open_delta: tuple[type, object, list[str]] | None = None
+        self.lanes = Lanes(deltas=options.deltas, max_kept=options.limits.max_response_bytes)
+        self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
         self._whole_ids: dict[tuple[int | str, str], ToolCall] = {}
         self._unproven: list[int] = []  # positions in calls
-        self._has_told_end = False
 
     # -- items -------------------------------------------------------------------------------------
 
-    def take_items(self) -> list[Item]:
-        """The items since the last call, in stream order."""
-        self._flush_delta()
-        items, self._items = self._items, []
-        return items
-
-    def _emit(self, item: Item) -> None:
-        if self._has_told_end:
-            return
-        self._flush_delta()
-        self._items.append(item)
-
-    def _delta(self, kind: type, owner: object, piece: str) -> None:
-        if not self.options.deltas or not piece or self._has_told_end:
-            return
-        pending = self._open_delta
-        if pending is not None and pending[0] is kind and pending[1] is owner:
-            pending[2].append(piece)
-            return
-        self._flush_delta()
-        self._open_delta = (kind, owner, [piece])
-
-    def _flush_delta(self) -> None:
-        if self._open_delta is None:
-            return
-        kind, owner, pieces = self._open_delta
-        self._open_delta = None
-        text = "".join(pieces)
-        if kind is ArgumentsDelta:
-            assert isinstance(owner, ToolCall)
-            self._items.append(ArgumentsDelta(owner, text))
-        else:
-            self._items.append(kind(text, owner))
-
     def other(self, wire_type: str, data: str) -> None:
         """An event that carries neither text nor calls."""
-        self._emit(OtherEvent(wire_type, data))
+        self.lanes.emit(OtherEvent(wire_type, data))
 
     # -- text --------------------------------------------------------------------------------------
 
@@ -123,26 +85,44 @@ class Turn:
         return self._open_part(self._refusal)
 
     def _open_part(self, parts: list[TextPart]) -> TextPart:
-        self._kept += _PART_SIZE
+        self.lanes.touch()
+        self.lanes.keep(_PART_SIZE)
         parts.append(TextPart())
         return parts[-1]
 
     def add_text(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(size_of(piece), offset):
-            self._delta(TextDelta, index, part.append(piece))
+        if self._fits(size_of(piece), offset):
+            self.lanes.delta(TextDelta, index, part.append(piece))
 
     def add_reasoning(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(size_of(piece), offset):
-            self._delta(ReasoningDelta, index, part.append(piece))
+        if self._fits(size_of(piece), offset):
+            self.lanes.delta(ReasoningDelta, index, part.append(piece))
 
     def add_refusal(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
-        if self.keep(size_of(piece), offset):
-            self._delta(RefusalDelta, index, part.append(piece))
+        if self._fits(size_of(piece), offset):
+            self.lanes.delta(RefusalDelta, index, part.append(piece))
+
+    def follow_text(self, part: TextPart, piece: str, index: int) -> None:
+        """This event was nothing but that piece: what differs from it in its piece alone need not be read."""
+        self._follow(part, TextDelta, index, piece)
+
+    def follow_reasoning(self, part: TextPart, piece: str, index: int) -> None:
+        self._follow(part, ReasoningDelta, index, piece)
+
+    def follow_refusal(self, part: TextPart, piece: str, index: int) -> None:
+        self._follow(part, RefusalDelta, index, piece)
+
+    def _follow(self, part: TextPart, kind: type, index: int, piece: str) -> None:
+        if not part.has_half and self._error is None:
+            self.lanes.follow(part.lane, kind, index, piece)
 
     def keep(self, size: int, offset: int | None) -> bool:
         """Counts bytes that stay until the end; False once the response's bound is passed."""
-        self._kept += size
-        if self._kept <= self.options.limits.max_response_bytes:
+        self.lanes.touch()
+        return self._fits(size, offset)
+
+    def _fits(self, size: int, offset: int | None) -> bool:
+        if self.lanes.keep(size):
             return True
         self._limit("response_too_large", "max_response_bytes", offset)
         return False
@@ -161,12 +141,13 @@ class Turn:
             self._limit("too_many_calls", "max_calls", offset)
             return call
         call._position = len(self.calls)
+        call._lane = Lane(max_depth=self.options.limits.max_depth)
         self.calls.append(call)
         self._notes.decision("call_started", offset, f"a {kind} call at {wire_key!r}")
         return call
 
     def announce(self, call: ToolCall) -> None:
-        self._emit(ToolCallStarted(call))
+        self.lanes.emit(ToolCallStarted(call))
 
     def identify(self, call: ToolCall, call_id: str | None, name: str | None, offset: int | None) -> None:
         """Takes id and name where they are still missing; another non-empty value is a contradiction."""
@@ -193,21 +174,26 @@ class Turn:
             call._name += piece
 
     def flag(self, call: ToolCall, *flags: str) -> None:
+        self.lanes.touch()
         call._flags = tuple(dict.fromkeys((*call._flags, *flags)))
 
     def add_arguments(self, call: ToolCall, piece: str, offset: int | None) -> None:
         size = size_of(piece)
-        total = self._arguments_size.get(id(call), 0) + size
-        self._arguments_size[id(call)] = total
-        if total > self.options.limits.max_arguments_bytes:
+        if call._lane.size + size > self.options.limits.max_arguments_bytes:
             self._limit("arguments_too_large", "max_arguments_bytes", offset)
-        elif self.keep(size, offset):
-            call._pieces.append(piece)
-            self._delta(ArgumentsDelta, call, piece)
+        elif self._fits(size, offset):
+            call._lane.append(piece)
+            self.lanes.delta(ArgumentsDelta, call, piece)
+
+    def follow_arguments(self, call: ToolCall, piece: str) -> None:
+        """As follow_text, for a piece of a call's arguments."""
+        if call._state == "streaming" and self._error is None:
+            room = self.options.limits.max_arguments_bytes - call._lane.size
+            self.lanes.follow(call._lane, ArgumentsDelta, call, piece, room)
 
     def confirm_arguments(self, call: ToolCall, text: str, offset: int | None, copy: str) -> None:
         """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
-        if not call._pieces and call._state == "streaming":
+        if not call._lane and call._state == "streaming":
             self.add_arguments(call, text, offset)
         elif _whole_text(call) != join_halves(text):
             detail = f"{copy} has {shown(text)} where the pieces before it joined to {shown(call.arguments)}"
@@ -275,7 +261,7 @@ class Turn:
             if is_proven:
                 self.prove_calls(offset)
         else:
-            self._emit(ToolCallDone(snapshot(call)))
+            self.lanes.emit(ToolCallDone(snapshot(call)))
 
     def prove_calls(self, offset: int | None = None) -> None:
         """Generation went on behind the closed calls, so no limit cut them: release_on="call" lets them run."""
@@ -284,7 +270,7 @@ class Turn:
             call = self.calls[position]
             if call._state == "done" and self._status == "in_progress":
                 call = self._release(call, offset)
-            self._emit(ToolCallDone(snapshot(call)))
+            self.lanes.emit(ToolCallDone(snapshot(call)))
 
     def _twin(self, call: ToolCall) -> ToolCall | None:
         """An earlier whole call of the same id; if there is none, this one is it from now on."""
@@ -332,7 +318,7 @@ class Turn:
         if problem not in ("incomplete", "response_not_completed", "conflict"):
             self.anomaly(f"call_{problem}", offset, detail)
         if was_streaming:
-            self._emit(ToolCallDone(snapshot(call)))
+            self.lanes.emit(ToolCallDone(snapshot(call)))
 
     # -- how it ends -------------------------------------------------------------------------------
 
@@ -382,7 +368,7 @@ class Turn:
 
     def count(self, usage: Usage) -> None:
         self.usage = usage
-        self._emit(UsageUpdate(usage))
+        self.lanes.emit(UsageUpdate(usage))
 
     def end(
         self,
@@ -414,8 +400,8 @@ class Turn:
         for call in list(self.calls):
             self._end_call(call, offset, runs)
         self.prove_calls()
-        self._emit(ResponseEnded(self.response()))
-        self._has_told_end = True
+        self.lanes.emit(ResponseEnded(self.response()))
+        self.lanes.close()
 
     def _check_ids(self, offset: int | None) -> None:
         """One id, two different calls: also where one of them was cut."""
@@ -477,8 +463,10 @@ class Turn:
 
 def _whole_text(call: ToolCall) -> str:
     """The arguments, with halves of surrogate pairs joined that the wire's own JSON cut apart; a lone one stays."""
-    joined = join_halves(call.arguments)
-    call._pieces = Pieces(joined)
+    text = call.arguments
+    joined = join_halves(text)
+    if joined != text:
+        call._lane = Lane(joined)
     return joined
 
 

@@ -17,12 +17,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import anthropic_answers
 from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs
 from trigate.protocols.anthropic_wire import (
+    SHAPES,
     BlockEvent,
     BlockHead,
     BlockStart,
@@ -72,6 +74,7 @@ class AnthropicMessages:
     framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -375,6 +378,7 @@ class AnthropicMessages:
             turn.conflict("delta_after_close", event.start, detail, *([block.call] if block.call else []))
         elif block.call is not None:
             turn.add_arguments(block.call, piece, event.start)
+            turn.follow_arguments(block.call, piece)
         elif turn.keep(len(piece), event.start):
             block.gather("input", piece)
 
@@ -385,8 +389,9 @@ class AnthropicMessages:
         if delta.type in ("text_delta", "thinking_delta"):
             assert block.part is not None
             piece = text_of(getattr(delta, block.type), block.type, event)
-            add = turn.add_text if block.type == "text" else turn.add_reasoning
-            add(block.part, piece, block.index, offset)
+            is_text = block.type == "text"
+            (turn.add_text if is_text else turn.add_reasoning)(block.part, piece, block.index, offset)
+            (turn.follow_text if is_text else turn.follow_reasoning)(block.part, piece, block.index)
         elif delta.type == "citations_delta":
             citation = bytes(delta.citation)
             if citation not in (b"", b"null") and turn.keep(len(citation), offset):

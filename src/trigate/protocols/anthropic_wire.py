@@ -12,10 +12,12 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
+from trigate.protocols.shapes import FIXED, TEXT, shapes
 from trigate.protocols.wire import count_of
 from trigate.response import Usage
 
 __all__ = [
+    "SHAPES",
     "BlockEvent",
     "BlockHead",
     "BlockStart",
@@ -34,6 +36,17 @@ __all__ = [
     "text_of",
     "usage_of",
 ]
+
+SHAPES = shapes(
+    *(
+        {"type": "content_block_delta", "index": FIXED, "delta": {"type": kind, member: TEXT}}
+        for kind, member in (
+            ("text_delta", "text"),
+            ("thinking_delta", "thinking"),
+            ("input_json_delta", "partial_json"),
+        )
+    )
+)
 
 
 class Head(msgspec.Struct):

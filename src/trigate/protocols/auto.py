@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -49,6 +50,7 @@ class Auto:
         terminal=(),
         noise=("ping", "keepalive"),
     )
+    shapes: ClassVar[Shapes | None] = None  # those of the protocol, once it is chosen
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -82,6 +84,7 @@ class Auto:
                 if reader.recognises(event, value):
                     self._turn.protocol = reader.name
                     self._turn.requires_call_id = reader.requires_call_id
+                    self._turn.lanes.shapes = reader.shapes
                     self._chosen = reader(self._turn)
                     return
             if (value.get("type") or event.event) in self.profile.noise and len(self._held) < _HELD:

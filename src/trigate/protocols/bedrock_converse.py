@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import DecodeError
 from trigate.framing import Frame, Framing
@@ -25,6 +26,7 @@ from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
 from trigate.protocols.bedrock_converse_blocks import Block, Kind
 from trigate.protocols.bedrock_converse_wire import (
+    SHAPES,
     AnyObject,
     BlockDelta,
     BlockEvent,
@@ -87,6 +89,7 @@ class BedrockConverse:
     framings: ClassVar[tuple[Framing, ...]] = ("eventstream",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -296,6 +299,7 @@ class BedrockConverse:
             turn.conflict("delta_after_close", event.start, f"{detail} after its end", *calls)
         elif block.call is not None:
             add_piece(turn, block.call, piece, is_text, event.start)
+            turn.follow_arguments(block.call, piece)
         elif turn.keep(len(piece), event.start):
             block.gather("input", piece)
 
@@ -330,6 +334,7 @@ class BedrockConverse:
         if block.part is None:
             block.part = self._turn.open_text()
         self._turn.add_text(block.part, delta.text or "", block.index, event.start)
+        self._turn.follow_text(block.part, delta.text or "", block.index)
 
     def _add_citation(self, block: Block, delta: Delta, event: Frame) -> None:
         citation = bytes(delta.citation)
@@ -344,6 +349,7 @@ class BedrockConverse:
             if block.reasoning is None:
                 block.reasoning = turn.open_reasoning()
             turn.add_reasoning(block.reasoning, told.text, block.index, event.start)
+            turn.follow_reasoning(block.reasoning, told.text, block.index)
         for member in ("signature", "redactedContent"):
             piece = getattr(told, member)
             if piece and turn.keep(len(piece), event.start):

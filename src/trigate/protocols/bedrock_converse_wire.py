@@ -14,10 +14,12 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
+from trigate.protocols.shapes import FIXED, IGNORED, TEXT, shapes
 from trigate.protocols.wire import as_json_text, count_of, decode, is_given
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
+    "SHAPES",
     "AnyObject",
     "BlockDelta",
     "BlockEvent",
@@ -34,6 +36,14 @@ __all__ = [
     "input_of",
     "usage_of",
 ]
+
+
+SHAPES = shapes(
+    *(
+        {"contentBlockIndex": FIXED, "delta": delta, "p": IGNORED}
+        for delta in ({"text": TEXT}, {"reasoningContent": {"text": TEXT}}, {"toolUse": {"input": TEXT}})
+    )
+)
 
 
 class BlockEvent(msgspec.Struct):

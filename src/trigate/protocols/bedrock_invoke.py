@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import DecodeError, StructureError
 from trigate.framing import Frame, Framing
@@ -80,6 +81,7 @@ class BedrockInvoke:
     framings: ClassVar[tuple[Framing, ...]] = ("eventstream",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = None  # base64 hides the events
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn

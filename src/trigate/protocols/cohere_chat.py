@@ -15,12 +15,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import cohere_answers
-from trigate.protocols.cohere_chat_wire import Call, Event, Head, Start, citation_of, usage_of
+from trigate.protocols.cohere_chat_wire import SHAPES, Call, Event, Head, Start, citation_of, usage_of
 from trigate.protocols.event_names import EventNames
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
@@ -54,6 +55,7 @@ class CohereChat:
     framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -164,8 +166,9 @@ class CohereChat:
         for kind in KINDS:
             piece = getattr(message.content, kind)
             if piece:
-                add = turn.add_text if kind == "text" else turn.add_reasoning
-                add(self._part(index, kind), piece, index, event.start)
+                part = self._part(index, kind)
+                (turn.add_text if kind == "text" else turn.add_reasoning)(part, piece, index, event.start)
+                (turn.follow_text if kind == "text" else turn.follow_reasoning)(part, piece, index)
 
     def _part(self, index: int, kind: str) -> TextPart:
         part = self._content.get((index, kind))
@@ -180,6 +183,7 @@ class CohereChat:
             if self._plan is None:
                 self._plan = self._turn.open_reasoning()
             self._turn.add_reasoning(self._plan, piece, 0, event.start)
+            self._turn.follow_reasoning(self._plan, piece, 0)
 
     def _citation(self, data: bytes, event: Frame) -> None:
         citation = citation_of(data, event)
@@ -257,6 +261,7 @@ class CohereChat:
             turn.conflict("delta_after_close", event.start, detail, call)
         else:
             add_piece(turn, call, piece, is_text, event.start)
+            turn.follow_arguments(call, piece)
 
     def _call_end(self, data: bytes, event: Frame) -> None:
         turn = self._turn

@@ -11,10 +11,26 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
+from trigate.protocols.shapes import EMPTY, FIXED, TEXT, Place, shapes
 from trigate.protocols.wire import count_of, decode
 from trigate.response import Usage
 
-__all__ = ["Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
+__all__ = ["SHAPES", "Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
+
+
+_NO_TEXT: dict[str, Place] = {"text": EMPTY, "thinking": EMPTY}
+SHAPES = shapes(
+    *(
+        {"type": "content-delta", "index": FIXED, "delta": {"message": {"content": {**_NO_TEXT, kind: TEXT}}}}
+        for kind in ("text", "thinking")
+    ),
+    {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": TEXT}}},
+    {
+        "type": "tool-call-delta",
+        "index": FIXED,
+        "delta": {"message": {"tool_calls": {"function": {"arguments": TEXT}}}},
+    },
+)
 
 
 class Head(msgspec.Struct):

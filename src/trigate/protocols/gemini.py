@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import ServerSentEvent
+from trigate._core import ServerSentEvent, Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -121,6 +121,7 @@ class Gemini:
     framings: ClassVar[tuple[Framing, ...]] = ("sse", "json-array")
     requires_call_id: ClassVar[bool] = False
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = None  # each part goes back as it came, and most chunks count tokens
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn

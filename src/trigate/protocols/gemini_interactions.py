@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -24,6 +25,7 @@ from trigate.protocols import gemini_interactions_answers as answers
 from trigate.protocols.event_names import EventNames
 from trigate.protocols.gemini_interactions_steps import SERVER_STEPS, StepState, same_value
 from trigate.protocols.gemini_interactions_wire import (
+    SHAPES,
     Delta,
     Head,
     Interaction,
@@ -77,6 +79,7 @@ class GeminiInteractions:
     framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -343,8 +346,18 @@ class GeminiInteractions:
             return
         if state.is_stopped:
             turn.anomaly("delta_after_close", event.start, f"index {state.index}", once=True)
-        if turn.keep(len(message.delta), event.start):
-            self._take_delta(state, delta, bytes(message.delta), event)
+        raw = bytes(message.delta)
+        told = fields_of(raw, event)
+        if state.goes_on(told):
+            self._take_delta(state, delta, told, raw, event)
+            self._follow(state, delta)
+        elif turn.keep(len(raw), event.start):
+            self._take_delta(state, delta, told, raw, event)
+
+    def _follow(self, state: StepState, delta: Delta) -> None:
+        turn = self._turn
+        if state.text is not None and state.type == "model_output" and delta.type == "text":
+            turn.follow_text(state.text, delta.text or "", state.index)
 
     def _stand_in(self, index: int | None, kind: str, event: Frame) -> StepState | None:
         """A step that never began, for text that is to be seen."""
@@ -354,10 +367,12 @@ class GeminiInteractions:
         place = max(self._steps, default=-1) + 1 if index is None else index
         return self._open(place, Step(type=step_type), b'{"type":"%s"}' % step_type.encode(), event)
 
-    def _take_delta(self, state: StepState, delta: Delta, raw: bytes, event: Frame) -> None:
+    def _take_delta(
+        self, state: StepState, delta: Delta, told: dict[str, Any], raw: bytes, event: Frame
+    ) -> None:
         turn = self._turn
         kind = delta.type
-        state.add(fields_of(raw, event))
+        state.add(told)
         if kind == "text" and delta.text:
             self._add_text(state, delta.text, event)
         elif kind == "thought_summary" and is_given(delta.content):
@@ -394,6 +409,7 @@ class GeminiInteractions:
             if not is_string:
                 turn.flag(state.call, "arguments_not_string")
             turn.add_arguments(state.call, text, event.start)
+            turn.follow_arguments(state.call, text)
 
     def _step_stop(self, message: StepEvent, event: Frame) -> None:
         turn = self._turn

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from trigate._core import Lane
 from trigate.calls import ToolCall
+from trigate.text import size_of
 from trigate.turn import TextPart
 
 __all__ = ["SERVER_STEPS", "StepState", "same_value"]
@@ -41,7 +43,7 @@ class StepState:
 
     __slots__ = (
         "_block",
-        "_pieces",
+        "_since",
         "call",
         "first",
         "index",
@@ -61,8 +63,9 @@ class StepState:
         self.first: str | None = None
         self.text: TextPart | None = None
         self.is_stopped = False
-        self._block: dict[str, Any] | None = None  # the text block that goes on, and its pieces
-        self._pieces: list[str] = []
+        # The text block that is open, and the byte of `text` at which it begins.
+        self._block: dict[str, Any] | None = None
+        self._since = 0
 
     def first_texts(self) -> list[str]:
         """The texts that the start has already; what follows is joined to the last of them."""
@@ -70,9 +73,16 @@ class StepState:
         if not isinstance(blocks, list):
             return []
         texts = [block for block in blocks if _text_of(block) is not None]
+        told = [block["text"] for block in texts]
         if texts and texts[-1] is blocks[-1]:
-            self._block, self._pieces = texts[-1], [texts[-1]["text"]]
-        return [block["text"] for block in texts]
+            texts[-1]["text"] = ""
+            self._block, self._since = texts[-1], sum(size_of(text) for text in told[:-1])
+        return told
+
+    def goes_on(self, delta: dict[str, Any]) -> bool:
+        """Whether a delta brings nothing but the next piece of the text block that is open."""
+        piece = delta if delta.get("type") == "text" else delta.get("content")
+        return self._block is not None and delta.get("type") in _LISTS and _text_of(piece) is not None
 
     def add(self, delta: dict[str, Any]) -> None:
         """Merges a delta into the step, for the echo."""
@@ -94,13 +104,13 @@ class StepState:
             return
         text = _text_of(block)
         if text is not None and self._block is not None and blocks and blocks[-1] is self._block:
-            self._pieces.append(text)
             return
         self._join()
         block = dict(block)
         blocks.append(block)
         if text is not None:
-            self._block, self._pieces = block, [text]
+            block["text"] = ""  # that is in `text`, as all that follows
+            self._block, self._since = block, self._size
 
     def _annotate(self, annotations: Any) -> None:
         blocks = self.members.get("content")
@@ -114,8 +124,13 @@ class StepState:
 
     def _join(self) -> None:
         if self._block is not None:
-            self._block["text"] = "".join(self._pieces)
-        self._block, self._pieces = None, []
+            lane = self.text.lane if self.text is not None else Lane()
+            self._block["text"] = lane.slice(min(self._since, lane.size), lane.size)
+        self._block = None
+
+    @property
+    def _size(self) -> int:
+        return self.text.lane.size if self.text is not None else 0
 
     def to_echo(self) -> bytes:
         """The step as JSON. A function call holds the arguments that were assembled."""

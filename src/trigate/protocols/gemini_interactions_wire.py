@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 
+from trigate.protocols.shapes import FIXED, TEXT, shapes
 from trigate.protocols.wire import count_of, error_info
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
+    "SHAPES",
     "Delta",
     "Head",
     "Interaction",
@@ -24,6 +26,18 @@ __all__ = [
 ]
 
 _NOTHING = msgspec.Raw()
+
+
+SHAPES = shapes(
+    *(
+        {"event_type": "step.delta", "index": FIXED, "delta": delta}
+        for delta in (
+            {"type": "text", "text": TEXT},
+            {"type": "thought_summary", "content": {"type": "text", "text": TEXT}},
+            {"type": "arguments_delta", "arguments": TEXT},
+        )
+    )
+)
 
 
 class Head(msgspec.Struct):

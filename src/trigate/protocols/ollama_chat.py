@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
+from trigate.protocols.shapes import EMPTY, FIXED, IGNORED, TEXT, Place, shapes
 from trigate.protocols.wire import as_json_text, count_of, decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, Usage
 from trigate.turn import TextPart, Turn
@@ -35,6 +37,15 @@ PROFILE = Profile(
     unknown_end="failed",
     terminal=("a record with done: true", "a record with error"),
     noise=(),
+)
+
+_RECORD: dict[str, Place] = {"model": FIXED, "created_at": IGNORED, "done": False}
+_MESSAGE: dict[str, Place] = {"role": FIXED, "content": EMPTY, "thinking": EMPTY, "tool_calls": EMPTY, "images": EMPTY}
+SHAPES = shapes(
+    {**_RECORD, "message": {**_MESSAGE, "content": TEXT}},
+    {**_RECORD, "message": {**_MESSAGE, "thinking": TEXT}},
+    {**_RECORD, "response": TEXT, "thinking": EMPTY},
+    {**_RECORD, "response": EMPTY, "thinking": TEXT},
 )
 
 
@@ -92,6 +103,7 @@ class OllamaChat:
     framings: ClassVar[tuple[Framing, ...]] = ("ndjson",)
     requires_call_id: ClassVar[bool] = False
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -131,6 +143,8 @@ class OllamaChat:
         if isinstance(record.model, str):
             turn.model = turn.model or record.model or None
         turn.origin = turn.origin or str(record.created_at or "")
+        if not turn.origin and record.created_at is not None:
+            turn.lanes.touch()  # the next record may have it
         if record.error is not None:
             self._fail(event)
             return
@@ -164,10 +178,12 @@ class OllamaChat:
             if self._reasoning is None:
                 self._reasoning = turn.open_reasoning()
             turn.add_reasoning(self._reasoning, thinking, 0, event.start)
+            turn.follow_reasoning(self._reasoning, thinking, 0)
         if text:
             if self._text is None:
                 self._text = turn.open_text()
             turn.add_text(self._text, text, 0, event.start)
+            turn.follow_text(self._text, text, 0)
 
     # -- calls -------------------------------------------------------------------------------------
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError, TrigateError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols.openai_chat_choice import RANK, ChoiceReader, lost
 from trigate.protocols.openai_chat_message import to_message, tool_result_message
+from trigate.protocols.openai_chat_shapes import SHAPES
 from trigate.protocols.openai_chat_wire import OBJECTS, Choice, Chunk, usage_of
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import decode, error_info, fields_of, is_error, too_deep
@@ -101,6 +103,7 @@ class OpenAIChat:
     framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
@@ -183,7 +186,11 @@ class OpenAIChat:
                 turn.anomaly("response_id_changed", event.start, f"{turn.id} became {chunk.id}")
             turn.id = turn.id or chunk.id
             self._chunk_id = chunk.id
+            if chunk.id != turn.id:
+                turn.lanes.touch()  # whose calls come next depends on it
         turn.origin = turn.origin or str(chunk.created or "")
+        if not turn.origin and chunk.created is not None:
+            turn.lanes.touch()  # the next one may have it
         if isinstance(chunk.model, str):
             turn.model = turn.model or chunk.model or None
 

@@ -11,12 +11,12 @@ Rules
 
 from __future__ import annotations
 
-from trigate._core import JSONTracker
+from trigate._core import JSONTracker, Lane
 from trigate.calls import CallKind, ToolCall, WireKey
 from trigate.errors import LimitError
 from trigate.framing import Frame
 from trigate.protocols.openai_chat_wire import Fragment, present
-from trigate.text import join_halves, shown
+from trigate.text import join_halves, shown, size_of
 from trigate.turn import Turn
 
 __all__ = ["Slot", "ToolCalls"]
@@ -38,10 +38,8 @@ class Slot:
         "index",
         "key",
         "kind",
-        "last",
         "response_id",
         "restarts",
-        "size",
         "waiting",
     )
 
@@ -50,10 +48,8 @@ class Slot:
         self.index = index
         self.kind: CallKind = "function"
         self.call: ToolCall | None = None  # opened when an id or a name is known
-        self.waiting: list[str] = []  # text that came before either
+        self.waiting = Lane()  # text that came before either
         self.held = ""  # a {} that may be a placeholder
-        self.size = 0
-        self.last = ""  # the last character that is not blank
         self.response_id = ""  # that of the chunk in which it began
         self.restarts: list[int] = []  # sizes at which the call was introduced anew
         self.has_foreign_id = False
@@ -70,8 +66,21 @@ class Slot:
 
     @property
     def text(self) -> str:
-        told = self.call.arguments if self.call is not None else "".join(self.waiting)
-        return told + self.held
+        return self._told.text + self.held
+
+    @property
+    def size(self) -> int:
+        """Bytes of its text."""
+        return self._told.size + len(self.held)
+
+    @property
+    def last(self) -> str:
+        """The last character that is not blank."""
+        return self.held[-1:] or self._told.last
+
+    @property
+    def _told(self) -> Lane:
+        return self.call._lane if self.call is not None else self.waiting
 
 
 class ToolCalls:
@@ -118,6 +127,15 @@ class ToolCalls:
         self._feed(slot, call_id, name, text, frame)
         if not is_string and slot.call is not None:
             self._turn.flag(slot.call, "arguments_not_string")
+        if text and name is None:
+            self._follow(slot, fragment, call_id, text)
+
+    def _follow(self, slot: Slot, fragment: Fragment, call_id: str | None, text: str) -> None:
+        """A piece of a call that is known: the next one means the same, unless it may be a new beginning."""
+        is_plain = not (slot.held or slot.has_foreign_id or fragment.extra_content)
+        is_routed = fragment.index is not None or len(self.slots) == 1
+        if slot.call is not None and slot.name and is_plain and is_routed and call_id in (None, slot.call_id):
+            self._turn.follow_arguments(slot.call, text)
 
     def take_function_call(self, name: str | None, text: str | None, is_string: bool, frame: Frame) -> None:
         """The deprecated single call, which has no id: it is answered by its name."""
@@ -253,7 +271,7 @@ class ToolCalls:
 
     def _is_snapshot(self, slot: Slot, text: str) -> bool:
         """Whether a frame that repeats id and name repeats the finished text as well."""
-        is_equal = len(text) == slot.size and text == slot.text
+        is_equal = size_of(text) == slot.size and text == slot.text
         return is_equal and (slot.kind == "custom" or (slot.last == "}" and _is_whole(text)))
 
     def _note_restart(self, slot: Slot, is_repeat: bool, name: str | None, text: str, frame: Frame) -> None:
@@ -283,9 +301,9 @@ class ToolCalls:
             turn.extend_name(call, name, frame.start)
         if is_new:
             turn.announce(call)
-            for piece in slot.waiting:
-                turn.add_arguments(call, piece, frame.start)
-            slot.waiting.clear()
+            if slot.waiting:
+                turn.add_arguments(call, slot.waiting.text, frame.start)
+                slot.waiting = Lane()
 
     def _append(self, slot: Slot, text: str, frame: Frame) -> None:
         is_object = slot.kind == "function"
@@ -294,16 +312,11 @@ class ToolCalls:
                 assert slot.call is not None
                 self._turn.flag(slot.call, "placeholder_dropped")
                 slot.held = ""
-                slot.size = 0
             else:
                 self.flush(slot, frame.start)
         elif not slot.size and text == PLACEHOLDER and is_object and slot.call is not None:
             slot.held = text
-            slot.size = len(text)
-            slot.last = "}"
             return
-        slot.size += len(text)
-        slot.last = text.rstrip()[-1:] or slot.last
         self._add_text(slot, text, frame.start)
 
     def _add_text(self, slot: Slot, text: str, offset: int | None) -> None:
@@ -377,9 +390,7 @@ def _restarts_when_whole(text: str, restarts: list[int]) -> bool:
     end = _closed_at(data)
     if end is None:
         return False
-    first = len(data[:end].decode())
     rest = data[end:]
-    last = first + len(rest) - len(rest.lstrip(b" \t\r\n"))
-    lost = len(text) - len(join_halves(text))
-    # Each pair of halves that was joined makes the text shorter by one; a wider net does no harm here.
-    return any(first <= place <= last + lost for place in restarts)
+    last = end + len(rest) - len(rest.lstrip(b" \t\r\n"))
+    # Halves that were joined or replaced make the text shorter; a wider net does no harm here.
+    return any(end <= place <= last + size_of(text) - len(data) for place in restarts)

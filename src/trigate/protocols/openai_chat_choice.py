@@ -76,6 +76,7 @@ class ChoiceReader:
             if self._refusal is None:
                 self._refusal = self._turn.open_refusal()
             self._turn.add_refusal(self._refusal, delta.refusal, self.index, event.start)
+            self._turn.follow_refusal(self._refusal, delta.refusal, self.index)
         if delta.extra_content:
             self._echo.extra_content = delta.extra_content
         for number, fragment in enumerate(delta.tool_calls or ()):
@@ -135,6 +136,7 @@ class ChoiceReader:
         if text:
             self._note_late("text", event)
             self._turn.add_text(self._text, text, self.index, event.start)
+            self._turn.follow_text(self._text, text, self.index)
 
     def _add_reasoning(self, text: str, event: Frame) -> None:
         if not text:
@@ -145,6 +147,7 @@ class ChoiceReader:
         if self._reasoning is None:
             self._reasoning = self._turn.open_reasoning()
         self._turn.add_reasoning(self._reasoning, text, self.index, event.start)
+        self._turn.follow_reasoning(self._reasoning, text, self.index)
 
     def _note_late(self, what: str, event: Frame) -> None:
         """Text or a call behind a finish says that it was none: what it confirmed is open again."""

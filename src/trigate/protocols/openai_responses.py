@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -25,6 +26,7 @@ from trigate.protocols.responses_items import (
     to_message,
     tool_result_message,
 )
+from trigate.protocols.responses_shapes import SHAPES
 from trigate.protocols.responses_slots import Slot, Slots, client_kind
 from trigate.protocols.responses_text import LANES, ResponsesText
 from trigate.protocols.responses_wire import (
@@ -106,11 +108,11 @@ class OpenAIResponses:
     framings: ClassVar[tuple[Framing, ...]] = ("sse",)
     requires_call_id: ClassVar[bool] = True
     profile: ClassVar[Profile] = PROFILE
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._slots = Slots(turn)
-        self._last_sequence: int | None = None
         self._has_begun = False
         self._has_sentinel = False
         self._failed_by_event = False
@@ -186,11 +188,12 @@ class OpenAIResponses:
         """Counts sequence numbers; True for an event that was taken before."""
         if not isinstance(number, int) or isinstance(number, bool):
             return False
-        last = self._last_sequence
+        lanes = self._turn.lanes
+        last = lanes.sequence
         if last is not None and number <= last:
             self._turn.anomaly("repeated_event", offset, f"{kind} number {number}, the last was {last}")
             return kind not in NEVER_DROPPED
-        self._last_sequence = number
+        lanes.sequence = number
         if last is not None and number > last + 1:
             detail = f"number {number} follows {last}"
             cut = self._slots.open_calls()
@@ -272,6 +275,7 @@ class OpenAIResponses:
             self._turn.conflict("ambiguous_fragment", event.start, detail, slot.call)
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
+            self._turn.follow_arguments(slot.call, piece.delta)
 
     def _arguments_done(self, kind: str, data: bytes, event: Frame) -> None:
         message = decode(data, Arguments, event)

@@ -17,7 +17,7 @@ _WHOLE = "arguments_not_string"
 
 def add_piece(turn: Turn, call: ToolCall, piece: str, is_text: bool, offset: int | None) -> None:
     """Adds a piece of arguments. is_text: whether it came as a string; else it is an object's text."""
-    if call._pieces and (not is_text or _WHOLE in call.flags):  # their text would be joined at each piece
+    if call._lane and (not is_text or _WHOLE in call.flags):  # their text would be joined at each piece
         detail = "the arguments came whole and in pieces"
         turn.conflict("arguments_differ", offset, detail, call)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
@@ -28,12 +29,14 @@ class Interpreter(Protocol):
 
     name: the public name. framings: how its events are framed, the usual one first.
     requires_call_id: whether a call without an id can be answered at all. profile: what completion means.
+    shapes: its deltas, as far as they need not be read one by one (trigate.protocols.shapes); None for none.
     """
 
     name: ClassVar[str]
     framings: ClassVar[tuple[Framing, ...]]
     requires_call_id: ClassVar[bool]
     profile: ClassVar[Profile]
+    shapes: ClassVar[Shapes | None]
 
     def __init__(self, turn: Turn) -> None: ...
 

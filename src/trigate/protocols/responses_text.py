@@ -51,6 +51,7 @@ class ResponsesText:
         if piece.delta:
             part, index = self._part(LANES[kind], piece, event)
             self._add(LANES[kind], part, piece.delta, index, event.start)
+            self._follow(LANES[kind], part, piece.delta, index)
 
     def done(self, kind: str, data: bytes, event: Frame) -> None:
         """A done event, which repeats one part's text."""
@@ -129,6 +130,11 @@ class ResponsesText:
         turn = self._turn
         add = {"text": turn.add_text, "refusal": turn.add_refusal}.get(lane, turn.add_reasoning)
         add(part, text, index, offset)
+
+    def _follow(self, lane: str, part: TextPart, text: str, index: int) -> None:
+        turn = self._turn
+        follow = {"text": turn.follow_text, "refusal": turn.follow_refusal}.get(lane, turn.follow_reasoning)
+        follow(part, text, index)
 
 
 def _text_of(part: Part, lane: str) -> str:

@@ -1,0 +1,269 @@
+/* tg_predict.c - trying the templates, appending what they find, learning the next one.
+ *
+ * Refuses: trying a template twice on one event, and any guess.
+ */
+#include "tg_predict.h"
+
+#include <string.h>
+
+#include "tg_unescape.h"
+#include "tg_utf8.h"
+
+#define PREDICT_NO_LIMIT (SIZE_MAX / 2)
+
+void
+tg_predict_init(tg_predict *self, const tg_alloc *alloc)
+{
+    static const tg_predict fresh = {.epoch = 1, .room = SIZE_MAX, .max_frame = SIZE_MAX};
+
+    *self = fresh;
+    self->alloc = alloc != NULL ? *alloc : tg_alloc_default();
+}
+
+void
+tg_predict_free(tg_predict *self)
+{
+    while (self->template_count > 0)
+        tg_template_free(self->templates[--self->template_count], &self->alloc);
+    tg_buf_free(&self->text, &self->alloc);
+    tg_buf_free(&self->runs, &self->alloc);
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------
+ */
+
+size_t
+tg_predict_open(tg_predict *self, size_t room)
+{
+    if (self->lane_count == TG_PREDICT_LANES)
+        return TG_PREDICT_NO_LANE;
+    self->rooms[self->lane_count] = room;
+    return self->lane_count++;
+}
+
+void
+tg_predict_close(tg_predict *self)
+{
+    self->epoch++;
+    self->lane_count = 0;
+}
+
+/* ---- taking -----------------------------------------------------------------------------------
+ */
+
+/* Appends the text of a match behind what is there; false if JSON or memory refuses. */
+static bool
+predict_append(tg_predict *self, const tg_match *match)
+{
+    if (match->is_escaped)
+        return tg_unescape(&self->text, &self->alloc, match->text);
+    return tg_buf_append(&self->text, &self->alloc, PREDICT_NO_LIMIT, match->text.ptr,
+                         match->text.len);
+}
+
+static bool
+predict_note_run(tg_predict *self, size_t lane)
+{
+    const size_t count = tg_predict_run_count(self);
+    tg_run run = {lane, self->text.len};
+
+    if (count > 0) {
+        uint8_t *last = self->runs.ptr + (count - 1) * sizeof run;
+
+        memcpy(&run, last, sizeof run);
+        if (run.lane == lane) {
+            run.end = self->text.len;
+            memcpy(last, &run, sizeof run);
+            return true;
+        }
+        run.lane = lane;
+        run.end = self->text.len;
+    }
+    return tg_buf_append(&self->runs, &self->alloc, PREDICT_NO_LIMIT, (const uint8_t *)&run,
+                         sizeof run);
+}
+
+static bool
+predict_is_utf8(const tg_match *match)
+{
+    size_t i;
+
+    for (i = 0; i < match->padding_count; i++) {
+        if (tg_utf8_check(match->padding[i]) != match->padding[i].len)
+            return false;
+    }
+    return tg_utf8_check(match->text) == match->text.len;
+}
+
+/* The last used template stands first. */
+static void
+predict_use(tg_predict *self, size_t index)
+{
+    tg_template *used = self->templates[index];
+
+    if (index == 0)
+        return;
+    memmove(self->templates + 1, self->templates, index * sizeof used);
+    self->templates[0] = used;
+}
+
+static bool
+predict_take(tg_predict *self, size_t index, const tg_match *match)
+{
+    const size_t lane = self->templates[index]->lane;
+    const size_t before = self->text.len;
+    size_t size;
+
+    if (match->has_sequence && (!self->has_sequence || match->sequence != self->sequence + 1))
+        return false;
+    if (!predict_append(self, match))
+        return false;
+    size = self->text.len - before;
+    if (size > self->rooms[lane] || size > self->room ||
+        (size > 0 && !predict_note_run(self, lane))) {
+        self->text.len = before;
+        return false;
+    }
+    self->rooms[lane] -= size;
+    self->room -= size;
+    if (match->has_sequence)
+        self->sequence = match->sequence;
+    self->hits++;
+    predict_use(self, index);
+    return true;
+}
+
+static bool
+predict_is_open(const tg_predict *self, size_t index)
+{
+    return self->templates[index]->epoch == self->epoch;
+}
+
+size_t
+tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len)
+{
+    tg_match match;
+    size_t i;
+
+    for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
+        if (!tg_template_begins(self->templates[i], ptr, len, &match))
+            continue;
+        self->work += match.len;
+        if (match.len > self->max_frame || (self->is_frame_raw && !predict_is_utf8(&match)))
+            return 0;
+        return predict_take(self, i, &match) ? match.len : 0;
+    }
+    return 0;
+}
+
+bool
+tg_predict_event(tg_predict *self, const tg_event *event)
+{
+    tg_match match;
+    size_t i;
+
+    for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
+        if (tg_template_fits(self->templates[i], event->type, event->data, &match)) {
+            self->work += match.len;
+            return (!self->is_event_raw || predict_is_utf8(&match)) &&
+                   predict_take(self, i, &match);
+        }
+    }
+    return false;
+}
+
+/* ---- learning ---------------------------------------------------------------------------------
+ */
+
+/* Whether the text's hole says what the caller read. */
+static bool
+predict_is_piece(tg_predict *self, const tg_event *event, const tg_pick *pick, tg_span piece)
+{
+    const size_t before = self->text.len;
+    tg_span text = tg_span_empty();
+    bool is_same = false;
+    size_t i;
+
+    for (i = 0; i < pick->hole_count; i++) {
+        if (pick->holes[i].kind == TG_HOLE_TEXT) {
+            text.ptr = event->data.ptr + pick->holes[i].pos;
+            text.len = pick->holes[i].len;
+        }
+    }
+    if (tg_unescape(&self->text, &self->alloc, text)) {
+        const size_t size = self->text.len - before;
+
+        is_same = size == piece.len &&
+                  (size == 0 || memcmp(self->text.ptr + before, piece.ptr, size) == 0);
+        self->text.len = before;
+    }
+    return is_same;
+}
+
+/* Where an equal template stands; else where a new one may. */
+static size_t
+predict_place(const tg_predict *self, const tg_template *made)
+{
+    size_t i;
+
+    for (i = 0; i < self->template_count; i++) {
+        if (tg_template_is_same(self->templates[i], made))
+            return i;
+    }
+    return i < TG_PREDICT_TEMPLATES ? i : TG_PREDICT_TEMPLATES - 1;
+}
+
+bool
+tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
+                 tg_span piece)
+{
+    tg_template *made;
+    tg_pick pick;
+    size_t place;
+
+    if (!tg_pick_find(shapes, event->data, &pick) || !predict_is_piece(self, event, &pick, piece))
+        return false;
+    made = tg_template_make(&self->alloc, event, &pick);
+    if (made == NULL)
+        return false;
+    made->lane = (uint32_t)lane;
+    made->epoch = self->epoch;
+    place = predict_place(self, made);
+    if (place < self->template_count)
+        tg_template_free(self->templates[place], &self->alloc);
+    else
+        self->template_count++;
+    self->templates[place] = made;
+    predict_use(self, place);
+    return true;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------
+ */
+
+size_t
+tg_predict_run_count(const tg_predict *self)
+{
+    return self->runs.len / sizeof(tg_run);
+}
+
+size_t
+tg_predict_run(const tg_predict *self, size_t index, tg_span *text)
+{
+    tg_run before = {0, 0};
+    tg_run run;
+
+    if (index > 0)
+        memcpy(&before, self->runs.ptr + (index - 1) * sizeof before, sizeof before);
+    memcpy(&run, self->runs.ptr + index * sizeof run, sizeof run);
+    text->ptr = self->text.ptr + before.end;
+    text->len = run.end - before.end;
+    return run.lane;
+}
+
+void
+tg_predict_drain(tg_predict *self)
+{
+    tg_buf_clear(&self->text, &self->alloc);
+    tg_buf_clear(&self->runs, &self->alloc);
+}

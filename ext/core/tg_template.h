@@ -1,0 +1,73 @@
+/* tg_template.h - one event that came, kept as what the next one will look like: literal, hole,
+ * literal, hole ... literal.
+ *
+ * Consumes an event and the places that may differ (tg_pick); then takes bytes and says whether
+ * they are the same event but for its holes.
+ *
+ * Theory of operation
+ *   The bytes of the event stand end to end, its holes left out. A match compares a literal, scans
+ * a hole for its end as JSON demands, compares the next literal: the whole frame in one pass.
+ *
+ *     event: d\ndata: {"type":"d","text":"  Hi  ","seq":  7  }\n\n
+ *     |--prefix------||----literal-----| hole |-lit--| hole |lit||suffix|
+ *
+ *   With prefix and suffix it is compared with a frame as it came; without them with an event whose
+ *   lines are already read (because chunks cut its frame, or its framing has none).
+ *
+ * Why it is exact: the same literal bytes read the same. A hole can hold no quote, no bracket's
+ * end and no end of line but inside an escape, so it cannot move the border between the two; what
+ * stands in it is checked as JSON checks it.
+ *
+ * Refuses: holes that JSON would refuse, escapes in padding, numbers of more than 18 digits, signs.
+ */
+#ifndef TG_TEMPLATE_H
+#define TG_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tg_alloc.h"
+#include "tg_event.h"
+#include "tg_pick.h"
+
+/* A frame whose literals are longer is no delta. */
+#define TG_TEMPLATE_MAX ((size_t)4096)
+
+typedef struct tg_template {
+    size_t size; /* of this block, bytes included */
+    uint32_t type_len;
+    uint32_t prefix_len; /* 0: no frame is known */
+    uint32_t suffix_len;
+    uint8_t hole_count;
+    uint8_t holes[TG_PICK_HOLES]; /* tg_hole_kind */
+    uint32_t literals[TG_PICK_HOLES + 1];
+    uint32_t lane;   /* the caller's: where the text goes */
+    uint64_t epoch;  /* the caller's: when that was so */
+    uint8_t bytes[]; /* type, prefix, literals, suffix */
+} tg_template;
+
+/* What a match found. */
+typedef struct tg_match {
+    size_t len; /* of all of it */
+    tg_span text;
+    bool is_escaped; /* the text has escapes, not yet judged */
+    bool has_sequence;
+    uint64_t sequence;
+    tg_span
+        padding[TG_PICK_HOLES]; /* strings that mean nothing, whose UTF-8 the caller may check */
+    size_t padding_count;
+} tg_match;
+
+/* NULL: too long, or no memory. */
+tg_template *tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pick);
+void tg_template_free(tg_template *self, const tg_alloc *alloc);
+
+/* Whether an event is this one but for its holes: by its type and data. */
+bool tg_template_fits(const tg_template *self, tg_span type, tg_span data, tg_match *out);
+/* Whether bytes begin with its frame. */
+bool tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out);
+/* Whether two templates are one but for their frames. */
+bool tg_template_is_same(const tg_template *self, const tg_template *other);
+
+#endif
