@@ -20,9 +20,9 @@ from book import Row
 from compare.ours import OURS
 from compare.peer import Peer
 from plan import KIB, Plan
-from race import Contestant, Outcome, race
-from replay import REPLAY, Record
+from race import Contestant, Outcome, always, race
 from recordings import CORPUS, Recording, recordings
+from replay import REPLAY, Record
 from turns import PROTOCOLS, Turn, long_turn, short_turns
 
 PEERS = compare.load()[0]
@@ -66,7 +66,7 @@ def is_right(peer: Peer, turns: list[Turn], inputs: list[list[bytes]]) -> bool:
 @pytest.fixture(
     scope="module",
     params=[(protocol, shape) for protocol in PROTOCOLS for shape in SHAPES],
-    ids=lambda param: ", ".join(param),
+    ids=", ".join,
 )
 def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, int, dict[str, Outcome]]:
     protocol, shape = request.param
@@ -76,7 +76,7 @@ def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, int, dict[st
         Contestant(
             peer.name,
             peer.versions,
-            make=lambda run=reading(peer, protocol, inputs): run,
+            always(reading(peer, protocol, inputs)),
             is_right=lambda peer=peer: is_right(peer, turns, inputs),
         )
         for peer in readers(protocol)
@@ -129,7 +129,7 @@ def recorded_contestants(protocol: str, right: dict[str, list[Recording]]) -> li
             continue
         for name, reader in ((peer.name, peer), (beside(peer), ours)):
             run = reading(reader, protocol, inputs)
-            made.append(Contestant(name, reader.versions, make=lambda run=run: run, is_right=lambda: True))
+            made.append(Contestant(name, reader.versions, always(run), is_right=lambda: True))
     return made
 
 
@@ -152,9 +152,7 @@ def raced_recorded(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, Any
 
 @pytest.mark.benchmark(timer=REPLAY)
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.turns], ids=lambda peer: peer.name)
-def bench_recorded(
-    raced_recorded: tuple[str, Any, dict[str, Outcome]], peer: Peer, record: Record
-) -> None:
+def bench_recorded(raced_recorded: tuple[str, Any, dict[str, Outcome]], peer: Peer, record: Record) -> None:
     protocol, (count, right), outcomes = raced_recorded
     outcome = outcomes.get(peer.name)
     if outcome is None:

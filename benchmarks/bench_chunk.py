@@ -141,9 +141,7 @@ def raced(plan: Plan) -> dict[str, Outcome]:
     [(protocol, case) for protocol in PROTOCOLS for case in CASES]
     + [(name, floor) for name in (METHOD, BUILTIN) for floor in FLOORS],
 )
-def bench_chunk(
-    raced: dict[str, Outcome], protocol: str, case: str, plan: Plan, record: Record
-) -> None:
+def bench_chunk(raced: dict[str, Outcome], protocol: str, case: str, plan: Plan, record: Record) -> None:
     outcome = raced.get(f"{protocol}, {case}")
     if outcome is None:
         pytest.skip("the protocol has no such chunk")

@@ -19,7 +19,7 @@ from book import Row
 from compare.peer import Peer
 from corpus import NAMES, Stream, streams
 from plan import KIB, Plan
-from race import Contestant, Outcome, race
+from race import Contestant, Outcome, always, race
 from replay import REPLAY, Record
 
 GROUP = "sse"
@@ -64,7 +64,7 @@ def corpus(count: int) -> dict[str, Stream]:
 @pytest.fixture(
     scope="module",
     params=[(name, chunking) for chunking in CHUNKINGS for name in NAMES],
-    ids=lambda param: ", ".join(param),
+    ids=", ".join,
 )
 def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, Stream, dict[str, Outcome]]:
     name, chunking = request.param
@@ -74,7 +74,7 @@ def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, Stream, dict
         Contestant(
             peer.name,
             peer.versions,
-            make=lambda run=asking(peer, chunks): run,
+            always(asking(peer, chunks)),
             is_right=lambda peer=peer: is_right(peer, stream, chunks),
         )
         for peer in CONTESTANTS
@@ -88,7 +88,5 @@ def bench_sse(raced: tuple[str, Stream, dict[str, Outcome]], name: str, record: 
     case, stream, outcomes = raced
     outcome = outcomes[name]
     value = None if outcome.median is None else outcome.median / len(stream.expected)
-    row = Row(
-        GROUP, case, name, outcome.versions, outcome.state, value, "ns an event", len(outcome.times)
-    )
+    row = Row(GROUP, case, name, outcome.versions, outcome.state, value, "ns an event", len(outcome.times))
     record(row, outcome)

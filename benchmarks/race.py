@@ -18,7 +18,7 @@ from typing import Any
 
 from plan import Plan
 
-__all__ = ["OTHER", "TIMED", "Contestant", "Outcome", "race", "takes_part"]
+__all__ = ["OTHER", "TIMED", "Contestant", "Outcome", "always", "race", "takes_part"]
 
 TIMED = "timed"
 OTHER = "other result"
@@ -56,6 +56,11 @@ class _Lane:
     outcome: Outcome
     loops: int = 1
     rounds: int = 0
+
+
+def always(run: Callable[[], Any]) -> Callable[[], Callable[[], Any]]:
+    """For `make`: the same in each round."""
+    return lambda: run
 
 
 def race(contestants: Sequence[Contestant], plan: Plan) -> dict[str, Outcome]:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import trigate
+from trigate._core import Lane
 from trigate.cli.render import escape
 from trigate.framing import Frame
-from trigate.text import Pieces
 from trigate.validate import judge_arguments
 
 PROTOCOLS_OF_LINES = ("ollama-chat", "auto")
@@ -37,7 +37,7 @@ def fragment(index: int = 0, **members: Any) -> bytes:
 
 def test_a_reader_in_another_thread_takes_no_piece_away() -> None:
     """A live call is there to be shown: showing it must not change what runs."""
-    pieces, is_over = Pieces(), threading.Event()
+    pieces, is_over = Lane(), threading.Event()
     seen: list[int] = []
 
     def read() -> None:
@@ -61,13 +61,13 @@ def test_a_reader_in_another_thread_takes_no_piece_away() -> None:
 
 def test_reading_between_pieces_is_not_appending() -> None:
     """Whatever a reader has begun and not ended, the next piece and all before it are there."""
-    pieces = Pieces("a")
+    pieces = Lane("a")
     for number in range(1000):
-        stale = pieces._told
-        pieces.append(str(number))
         if number % 3 == 0:
-            assert pieces.text
-        pieces._told = stale  # the slow reader writes down what it has read
+            assert pieces.text == "a" + "".join(map(str, range(number)))
+        if number % 7 == 0:
+            assert pieces.json()[0] == "invalid"
+        pieces.append(str(number))
     assert pieces.text == "a" + "".join(map(str, range(1000)))
 
 
@@ -88,7 +88,8 @@ def test_an_interrupted_feed_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(parser._interpreter, "event", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            parser.feed(fragment(function={"arguments": "1"}) * 1000)
+            # A member that no shape has: every one of them must be read.
+            parser.feed(b"".join(fragment(function={"arguments": "1"}, note=n) for n in range(1000)))
     for act in (lambda: parser.feed(b"\n"), parser.finish):
         with pytest.raises(RuntimeError, match="interrupted"):
             act()
@@ -187,18 +188,19 @@ def test_what_anomalies_repeat_is_bounded() -> None:
 
 @pytest.mark.parametrize("protocol", ["cohere-chat", "bedrock-converse"])
 def test_pieces_are_not_joined_at_each_piece(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trigate.calls import ToolCall
     from trigate.protocols.pieces import add_piece
     from trigate.turn import Options, Turn
 
     reads = 0
-    original: property = vars(Pieces)["text"]
+    original: property = vars(ToolCall)["arguments"]
 
-    def text(self: Pieces) -> str:
+    def text(self: ToolCall) -> str:
         nonlocal reads
         reads += 1
         return str(original.__get__(self))
 
-    monkeypatch.setattr(Pieces, "text", property(text))
+    monkeypatch.setattr(ToolCall, "arguments", property(text))
     turn = Turn(protocol, Options(deltas=False))
     call = turn.open_call((0,), index=0, kind="function", offset=0)
     for _ in range(1000):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 from functools import cache
 
-from compare.peer import Peer, Unavailable
+from compare.peer import Peer, UnavailableError
 
-__all__ = ["MODULES", "Peer", "Unavailable", "load"]
+__all__ = ["MODULES", "Peer", "UnavailableError", "load"]
 
 MODULES = (
     "ours",
@@ -40,6 +40,6 @@ def load() -> tuple[list[Peer], dict[str, str]]:
     for name in MODULES:
         try:
             peers += importlib.import_module(f"compare.{name}").PEERS
-        except (ImportError, Unavailable) as error:
+        except (ImportError, UnavailableError) as error:
             absent[name.replace("_", "-")] = str(error)
     return peers, absent

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from compare.peer import Peer, Unavailable
+from compare.peer import Peer, UnavailableError
 
 if sys.version_info < (3, 12):
-    raise Unavailable(f"needs Python 3.12 or newer; this is {sys.version_info.major}.{sys.version_info.minor}")
+    raise UnavailableError(
+        f"needs Python 3.12 or newer; this is {sys.version_info.major}.{sys.version_info.minor}"
+    )
 
 from axio_sse import Decoder
 

@@ -58,12 +58,16 @@ def chat(chunks: list[bytes]) -> Result:
 
 
 def messages(chunks: list[bytes]) -> Result:
-    return build("claude-sonnet-4-6", AnthropicChunks(streaming_response=Canned(chunks).iter_lines(), sync_stream=True))
+    return build(
+        "claude-sonnet-4-6", AnthropicChunks(streaming_response=Canned(chunks).iter_lines(), sync_stream=True)
+    )
 
 
 def gemini(chunks: list[bytes]) -> Result:
     lines = Canned(chunks).iter_lines()
-    return build("gemini-3.5-flash", GeminiChunks(streaming_response=lines, sync_stream=True, logging_obj=_LOGGING))
+    return build(
+        "gemini-3.5-flash", GeminiChunks(streaming_response=lines, sync_stream=True, logging_obj=_LOGGING)
+    )
 
 
 PEERS = (

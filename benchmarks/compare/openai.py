@@ -62,9 +62,7 @@ def responses(chunks: list[bytes]) -> Result:
 
 
 def chat(chunks: list[bytes]) -> Result:
-    manager = ChatCompletionStreamManager(
-        lambda: chat_stream(chunks), response_format=omit, input_tools=omit
-    )
+    manager = ChatCompletionStreamManager(lambda: chat_stream(chunks), response_format=omit, input_tools=omit)
     with manager as stream:
         for _ in stream:
             pass
@@ -77,6 +75,4 @@ def chat(chunks: list[bytes]) -> Result:
     return Result(message.content or "", tuple(calls))
 
 
-PEERS = (
-    Peer("openai", ("openai",), batches, turns={"openai-responses": responses, "openai-chat": chat}),
-)
+PEERS = (Peer("openai", ("openai",), batches, turns={"openai-responses": responses, "openai-chat": chat}),)

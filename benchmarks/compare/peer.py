@@ -7,7 +7,7 @@ Rules
    Result. What `prepare` does is not timed: it may not look into the chunks, unless the peer is a floor.
  - A floor does less than the task, on purpose: it shows what part of the task costs at least. Its result is not
    compared, and its figure is marked.
- - A module that cannot work here raises Unavailable, or ImportError, when it is imported.
+ - A module that cannot work here raises UnavailableError, or ImportError, when it is imported.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 
 from turns import Result
 
-__all__ = ["Batches", "Peer", "Read", "Unavailable"]
+__all__ = ["Batches", "Peer", "Read", "UnavailableError"]
 
 Batches = Callable[[list[bytes]], Iterator[Iterable[Any]]]
 Read = Callable[[Any], Result]
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """Why a peer cannot be measured on this machine."""
 
 

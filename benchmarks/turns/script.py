@@ -16,10 +16,11 @@ from typing import Any
 
 __all__ = ["Script", "Spoken", "letters", "spoken_call", "words", "write_file"]
 
-_WORDS = (
+_PROSE = (
     "the stream ends when its last event has been read and not a byte before so a parser must keep what it "
     "has half of a number is a number too which is why nobody may act on it"
-).split()
+)
+_WORDS = _PROSE.split()
 _MARKS = (",", ".", ":", " -", ")", " (", "s", "ing", ".\n\n", '"', ' "', "`")
 _ABROAD = ("数据", "流在", "🌦️", " café", "结束")
 _UNIT = re.compile(r"\\u[0-9a-f]{4}|\\.|.", re.DOTALL)

@@ -79,6 +79,7 @@ cdef class _Guard:
             self.busy = False
 
 
+include "kernel.pxi"
 include "frames.pxi"
 
 

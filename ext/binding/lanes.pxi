@@ -21,13 +21,15 @@ cdef class Lanes:
     """The pieces, the items and the counts of one response.
 
     deltas: whether pieces become items. shapes: the protocol's, or None: then every event is read.
-    max_kept: bound of `kept`, the bytes that stay until the end.
+    max_kept: bound of `kept`, the bytes that stay until the end. owner_first: the kind of item that is made as
+    kind(owner, text); all others as kind(text, owner).
     """
 
     cdef tg_predict _predict
     cdef const tg_event *_event  # that is being read, or NULL
     cdef public object shapes
     cdef readonly bint deltas
+    cdef object _owner_first
     cdef readonly bint is_closed
     cdef bint _predicts
     cdef uint64_t _kept
@@ -55,8 +57,9 @@ cdef class Lanes:
         self._items = []
         self._delta_pieces = []
 
-    def __init__(self, *, bint deltas=True, uint64_t max_kept=2**63 - 1):
+    def __init__(self, *, bint deltas=True, uint64_t max_kept=2**63 - 1, owner_first=None):
         self.deltas = deltas
+        self._owner_first = owner_first
         self._predicts = _predicts
         self._max_kept = max_kept
 
@@ -110,7 +113,7 @@ cdef class Lanes:
         self.is_closed = True
 
     def delta(self, kind, owner, str piece not None, /):
-        """A piece of text: kind(text, owner) will be its item. It counts as a piece also where no item is wanted."""
+        """A piece of text, which will be an item of this kind and owner. It counts as a piece also where no item is wanted."""
         if piece:
             self._adds += 1
             self._add_delta(kind, owner, piece)
@@ -129,9 +132,14 @@ cdef class Lanes:
         if pieces:
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             self._delta_pieces = []
-            self._items.append(self._delta_kind(text, self._delta_owner))
+            self._items.append(self._item(text))
         self._delta_kind = self._delta_owner = None
         return 0
+
+    cdef object _item(self, text):
+        if self._delta_kind is self._owner_first:
+            return self._delta_kind(self._delta_owner, text)
+        return self._delta_kind(text, self._delta_owner)
 
     def take(self):
         """The items since the last call, in stream order."""
@@ -179,7 +187,10 @@ cdef class Lanes:
         cdef size_t number = self._number()
         if number == TG_PREDICT_NO_LANE:
             return 0
-        piece.ptr = <const uint8_t *> PyUnicode_AsUTF8AndSize(self._piece, &size)
+        try:
+            piece.ptr = <const uint8_t *> PyUnicode_AsUTF8AndSize(self._piece, &size)
+        except UnicodeEncodeError:
+            return 0  # half a character: the core would not take the like of it
         piece.len = <size_t> size
         tg_predict_learn(&self._predict, &shapes._shapes, self._event, number, piece)
         return 0

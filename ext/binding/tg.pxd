@@ -27,6 +27,10 @@ cdef extern from "tg.h":
 
     tg_limits tg_limits_default() nogil
 
+    const char *tg_scan_kernel_name() nogil
+    const char *tg_scan_kernel_at(size_t index) nogil
+    bint tg_scan_use(const char *name) nogil
+
     ctypedef struct tg_alloc:
         pass
 

@@ -2,7 +2,7 @@
  *
  * Rules
  *  - C11, no Python, no globals, no stdio, no abort, no recursion on input; memory comes from the
- *    allocator that the caller hands in.
+ *    allocator that the caller hands in. (One global there is: the kernel of tg_scan in use.)
  *  - TG_OK, TG_MORE, or an error that stays (tg_status.h).
  */
 #ifndef TG_H
@@ -11,6 +11,7 @@
 #include "tg_status.h"
 #include "tg_limits.h"
 #include "tg_alloc.h"
+#include "tg_scan.h"
 #include "tg_event.h"
 #include "tg_header.h"
 #include "tg_stream.h"

@@ -1,144 +1,253 @@
-/* tg_scan.c - the scalar kernels: eight bytes at a time in a machine word, the tail one by one.
+/* tg_scan.c - the choice: which kernel this machine runs, made once, at the first scan.
  *
- * A word test only says "one of these eight"; the bytes themselves are then looked at in order, so
- * byte order does not matter. The tests are exact for "any": (x - 01..01) & ~x & 80..80 is not zero
- * if and only if some byte of x is zero; borrows can only mark more bytes above a true hit.
+ * The core has no globals, but for the one here: which instructions the machine has is a fact about
+ * the machine, the same for every stream. It is one pointer to a constant table, read and written
+ * whole, and two threads that choose at the same time choose alike.
  *
- * Refuses: reading past the end (no over-read of a tail), and any notion of what the bytes mean.
+ * Refuses: vectors (a kernel has them), and asking the environment (the caller does).
  */
 #include "tg_scan.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#define SCAN_ONES 0x0101010101010101u
-#define SCAN_HIGHS 0x8080808080808080u
-#define SCAN_WORD sizeof(uint64_t)
+#include "tg_scan_kernel.h"
 
-static inline uint64_t
-scan_load(const uint8_t *ptr)
+#if defined(_MSC_VER) && defined(TG_SCAN_HAS_X86)
+#include <immintrin.h>
+#endif
+
+/* Each needs more of the machine than the one before. */
+static const tg_scan_kernel *const scan_kernels[] = {
+    &tg_scan_scalar,
+#if defined(TG_SCAN_HAS_X86)
+    &tg_scan_sse2,
+    &tg_scan_avx2,
+    &tg_scan_avx512,
+#elif defined(TG_SCAN_HAS_NEON)
+    &tg_scan_neon,
+#endif
+};
+#define SCAN_KERNELS (sizeof scan_kernels / sizeof scan_kernels[0])
+
+/* ---- the machine ------------------------------------------------------------------------------
+ */
+
+#ifdef TG_SCAN_HAS_X86
+
+#if defined(_MSC_VER)
+
+/* Bits of CPUID leaf 7, and of XCR0: which registers the system saves. */
+#define SCAN_EBX_AVX2 (1u << 5)
+#define SCAN_EBX_AVX512 (1u << 8 | 1u << 16 | 1u << 30 | 1u << 31) /* BMI2, F, BW, VL */
+#define SCAN_ECX_VBMI (1u << 1)
+#define SCAN_XCR_YMM 0x06u
+#define SCAN_XCR_ZMM 0xe6u
+
+static bool
+scan_has(unsigned ebx_bits, unsigned ecx_bits, unsigned xcr_bits)
 {
-    uint64_t word;
+    int leaf[4];
 
-    memcpy(&word, ptr, sizeof word);
-    return word;
+    __cpuid(leaf, 0);
+    if (leaf[0] < 7)
+        return false;
+    __cpuid(leaf, 1);
+    if (((unsigned)leaf[2] >> 27 & 1) == 0 || ((unsigned)_xgetbv(0) & xcr_bits) != xcr_bits)
+        return false;
+    __cpuidex(leaf, 7, 0);
+    return ((unsigned)leaf[1] & ebx_bits) == ebx_bits && ((unsigned)leaf[2] & ecx_bits) == ecx_bits;
 }
 
-/* Not zero if a byte of word equals byte. */
-static inline uint64_t
-scan_equal(uint64_t word, uint8_t byte)
+static bool
+scan_has_avx2(void)
 {
-    const uint64_t diff = word ^ (SCAN_ONES * byte);
-
-    return (diff - SCAN_ONES) & ~diff & SCAN_HIGHS;
+    return scan_has(SCAN_EBX_AVX2, 0, SCAN_XCR_YMM);
 }
+
+static bool
+scan_has_avx512(void)
+{
+    return scan_has(SCAN_EBX_AVX2 | SCAN_EBX_AVX512, 0, SCAN_XCR_ZMM);
+}
+
+static bool
+scan_has_vbmi(void)
+{
+    return scan_has(0, SCAN_ECX_VBMI, 0);
+}
+
+#else
+
+/* These ask the system too: a register that it does not save is not there. */
+static bool
+scan_has_avx2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2");
+}
+
+static bool
+scan_has_avx512(void)
+{
+    return scan_has_avx2() && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+static bool
+scan_has_vbmi(void)
+{
+    return __builtin_cpu_supports("avx512vbmi");
+}
+
+#endif
+
+/* How many of scan_kernels, from the first on, this machine can run. */
+static size_t
+scan_count(void)
+{
+    if (scan_has_avx512())
+        return SCAN_KERNELS;
+    return scan_has_avx2() ? SCAN_KERNELS - 1 : SCAN_KERNELS - 2;
+}
+
+/* The first processors with AVX-512 lower their clock for it, for all that runs on the core. Those
+ * since Ice Lake, and AMD's, do not, and have VBMI too. */
+static size_t
+scan_best(void)
+{
+    const size_t last = scan_count() - 1;
+
+    return last == SCAN_KERNELS - 1 && !scan_has_vbmi() ? last - 1 : last;
+}
+
+#else
+
+static size_t
+scan_count(void)
+{
+    return SCAN_KERNELS;
+}
+
+static size_t
+scan_best(void)
+{
+    return SCAN_KERNELS - 1;
+}
+
+#endif
+
+/* ---- the choice -------------------------------------------------------------------------------
+ */
+
+/* NULL until the first scan. Where there is no atomic access, a volatile one of an aligned pointer
+ * is one (MSVC). */
+#if defined(__GNUC__)
+static const tg_scan_kernel *scan_in_use;
+#define SCAN_READ() __atomic_load_n(&scan_in_use, __ATOMIC_RELAXED)
+#define SCAN_WRITE(kernel) __atomic_store_n(&scan_in_use, (kernel), __ATOMIC_RELAXED)
+#else
+static const tg_scan_kernel *volatile scan_in_use;
+#define SCAN_READ() (scan_in_use)
+#define SCAN_WRITE(kernel) ((void)(scan_in_use = (kernel)))
+#endif
+
+static const tg_scan_kernel *
+scan_choose(void)
+{
+    const tg_scan_kernel *kernel = scan_kernels[scan_best()];
+
+    SCAN_WRITE(kernel);
+    return kernel;
+}
+
+static inline const tg_scan_kernel *
+scan_kernel(void)
+{
+    const tg_scan_kernel *kernel = SCAN_READ();
+
+    return kernel != NULL ? kernel : scan_choose();
+}
+
+const char *
+tg_scan_kernel_name(void)
+{
+    return scan_kernel()->name;
+}
+
+const char *
+tg_scan_kernel_at(size_t index)
+{
+    return index < scan_count() ? scan_kernels[index]->name : NULL;
+}
+
+bool
+tg_scan_use(const char *name)
+{
+    const size_t count = scan_count();
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (strcmp(scan_kernels[i]->name, name) == 0) {
+            SCAN_WRITE(scan_kernels[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the scans --------------------------------------------------------------------------------
+ */
 
 size_t
 tg_scan_line_end(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_load(ptr + pos);
-
-        if ((scan_equal(word, '\n') | scan_equal(word, '\r')) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && ptr[pos] != '\n' && ptr[pos] != '\r')
-        pos++;
-    return pos;
+    return scan_kernel()->line_end(ptr, len);
 }
 
 size_t
 tg_scan_non_ascii(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD && (scan_load(ptr + pos) & SCAN_HIGHS) == 0)
-        pos += SCAN_WORD;
-    while (pos < len && ptr[pos] < 0x80)
-        pos++;
-    return pos;
+    return scan_kernel()->non_ascii(ptr, len);
 }
 
 size_t
 tg_scan_json_text(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_load(ptr + pos);
-        const uint64_t control = (word - SCAN_ONES * 0x20) & ~word & SCAN_HIGHS;
-
-        if ((scan_equal(word, '"') | scan_equal(word, '\\') | control | (word & SCAN_HIGHS)) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && ptr[pos] >= 0x20 && ptr[pos] < 0x80 && ptr[pos] != '"' && ptr[pos] != '\\')
-        pos++;
-    return pos;
+    return scan_kernel()->json_text(ptr, len);
 }
 
 size_t
 tg_scan_json_special(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_load(ptr + pos);
-        const uint64_t control = (word - SCAN_ONES * 0x20) & ~word & SCAN_HIGHS;
-
-        if ((scan_equal(word, '"') | scan_equal(word, '\\') | control) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && ptr[pos] >= 0x20 && ptr[pos] != '"' && ptr[pos] != '\\')
-        pos++;
-    return pos;
+    return scan_kernel()->json_special(ptr, len);
 }
 
 size_t
 tg_scan_quote(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_load(ptr + pos);
-
-        if ((scan_equal(word, '"') | scan_equal(word, '\\')) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && ptr[pos] != '"' && ptr[pos] != '\\')
-        pos++;
-    return pos;
-}
-
-static inline bool
-scan_is_mark(uint8_t byte)
-{
-    /* `[` `]` and `{` `}` differ in bit 0x20 alone. */
-    return byte == '"' || (byte & 0xdf) == '[' || (byte & 0xdf) == ']';
+    return scan_kernel()->quote(ptr, len);
 }
 
 size_t
 tg_scan_json_mark(const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_load(ptr + pos);
-        const uint64_t folded = word & ~(SCAN_ONES * 0x20);
-
-        if ((scan_equal(word, '"') | scan_equal(folded, '[') | scan_equal(folded, ']')) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && !scan_is_mark(ptr[pos]))
-        pos++;
-    return pos;
+    return scan_kernel()->json_mark(ptr, len);
 }
+
+size_t
+tg_scan_utf8(const uint8_t *ptr, size_t len)
+{
+    return scan_kernel()->utf8(ptr, len);
+}
+
+bool
+tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    return scan_kernel()->is_equal(a, b, len);
+}
+
+/* The two below are the same whatever the kernel, and stand in no table: a number, or the space
+ * between two tokens, is mostly a byte or two, for which the call alone would cost more. */
 
 size_t
 tg_scan_non_digit(const uint8_t *ptr, size_t len)
@@ -159,16 +268,4 @@ tg_scan_non_blank(const uint8_t *ptr, size_t len)
            (ptr[pos] == ' ' || ptr[pos] == '\t' || ptr[pos] == '\n' || ptr[pos] == '\r'))
         pos++;
     return pos;
-}
-
-bool
-tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
-{
-    return len == 0 || memcmp(a, b, len) == 0;
-}
-
-size_t
-tg_scan_utf8(const uint8_t *ptr, size_t len)
-{
-    return tg_scan_non_ascii(ptr, len);
 }

@@ -3,7 +3,8 @@
  * Rules
  *  - Each function answers the index of the first byte of its set, or len if there is none.
  *  - It never reads at or past ptr + len; ptr may be anything when len is 0.
- *  - Any other kernel gives the same answers on the same bytes.
+ *  - There are several kernels (tg_scan_kernel.h). Each gives the same answers on the same bytes;
+ *    the best that the machine has is chosen at the first scan.
  */
 #ifndef TG_SCAN_H
 #define TG_SCAN_H
@@ -18,6 +19,8 @@ size_t tg_scan_line_end(const uint8_t *ptr, size_t len);
 size_t tg_scan_non_ascii(const uint8_t *ptr, size_t len);
 /* What ends plain text in a JSON string: `"`, `\`, a control character, a byte of 0x80 or more. */
 size_t tg_scan_json_text(const uint8_t *ptr, size_t len);
+/* The same, but bytes of 0x80 or more pass: `"`, `\`, a control character. */
+size_t tg_scan_json_special(const uint8_t *ptr, size_t len);
 /* `"` or `\`. */
 size_t tg_scan_quote(const uint8_t *ptr, size_t len);
 /* `"` or a bracket of JSON. */
@@ -26,16 +29,21 @@ size_t tg_scan_json_mark(const uint8_t *ptr, size_t len);
 size_t tg_scan_non_digit(const uint8_t *ptr, size_t len);
 /* Anything but JSON's white space: space, tab, LF, CR. */
 size_t tg_scan_non_blank(const uint8_t *ptr, size_t len);
-/* What ends a JSON string's raw bytes: `"`, `\`, a control character. Bytes of 0x80 or more pass.
- */
-size_t tg_scan_json_special(const uint8_t *ptr, size_t len);
 
-/* Are these len bytes the same? */
+/* The first byte of the first sequence that is ill-formed UTF-8 or that the end cuts: what stands
+ * before it is well-formed and whole. A caller who must know at which byte the sequence cannot go
+ * on takes it from there one byte at a time (tg_utf8); it is the last look at those bytes. */
+size_t tg_scan_utf8(const uint8_t *ptr, size_t len);
+
+/* Are the len bytes at a those at b? */
 bool tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
-/* Length of a prefix that is well-formed UTF-8 and ends between two characters (or at len). It is
- * not always the longest such prefix, and not always more than 0: whoever needs the exact place of
- * a fault goes on there, one sequence at a time. */
-size_t tg_scan_utf8(const uint8_t *ptr, size_t len);
+/* Name of the kernel in use: "scalar", "sse2", "avx2", "avx512", "neon". */
+const char *tg_scan_kernel_name(void);
+/* Names of the kernels that this build and this machine have, the slowest first; NULL at the end.
+ */
+const char *tg_scan_kernel_at(size_t index);
+/* Another kernel from now on, for all threads; false if it is not one of those. */
+bool tg_scan_use(const char *name);
 
 #endif

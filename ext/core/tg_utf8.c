@@ -1,4 +1,5 @@
-/* tg_utf8.c - checking and replacing, one sequence at a time over runs of ASCII.
+/* tg_utf8.c - checking and replacing: tg_scan_utf8 passes over all that is right and whole, and
+ * what it stops at is taken here one byte at a time.
  *
  * Refuses: code points. Nothing here needs to know which character it is.
  */
@@ -55,9 +56,11 @@ tg_utf8_feed(tg_utf8 *self, const uint8_t *ptr, size_t len)
             if (!tg_utf8_take(self, ptr[pos]))
                 return pos;
             pos++;
-        } else if (ptr[pos] < 0x80) {
-            pos += tg_scan_non_ascii(ptr + pos, len - pos);
-        } else {
+            continue;
+        }
+        pos += tg_scan_utf8(ptr + pos, len - pos);
+        if (pos < len) {
+            /* A sequence that is ill-formed, or cut: its bytes say where, or run out. */
             if (!tg_utf8_open(self, ptr[pos]))
                 return pos;
             pos++;
@@ -89,17 +92,7 @@ tg_utf8_sequence(const uint8_t *ptr, size_t len)
 size_t
 tg_utf8_check(tg_span text)
 {
-    size_t pos = 0;
-
-    for (;;) {
-        size_t len;
-
-        pos += tg_scan_non_ascii(text.ptr + pos, text.len - pos);
-        len = tg_utf8_sequence(text.ptr + pos, text.len - pos);
-        if (len == 0)
-            return pos;
-        pos += len;
-    }
+    return tg_scan_utf8(text.ptr, text.len);
 }
 
 size_t

@@ -62,7 +62,9 @@ class Turn:
         self._reasoning: list[TextPart] = []
         self._refusal: list[TextPart] = []
         self._server_calls: list[ServerCall] = []
-        self.lanes = Lanes(deltas=options.deltas, max_kept=options.limits.max_response_bytes)
+        self.lanes = Lanes(
+            deltas=options.deltas, max_kept=options.limits.max_response_bytes, owner_first=ArgumentsDelta
+        )
         self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
         self._whole_ids: dict[tuple[int | str, str], ToolCall] = {}
         self._unproven: list[int] = []  # positions in calls

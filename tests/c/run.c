@@ -1,9 +1,25 @@
-/* run.c - runs all suites. Argument: the folder of the vectors. */
+/* run.c - runs all suites. Argument: the folder of the vectors.
+ *
+ * TG_SIMD in the environment names the kernel of tg_scan that everything runs on; without it that
+ * is the best one, and the suites about kernels test all.
+ */
 #include "suites.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check.h"
+#include "tg_scan.h"
+
+static const char *forced;
+
+const char *
+suite_kernel(size_t index)
+{
+    if (forced != NULL)
+        return index == 0 ? forced : NULL;
+    return tg_scan_kernel_at(index);
+}
 
 void
 suite_path(char *path, size_t size, const char *folder, const char *name)
@@ -16,6 +32,11 @@ main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "../vectors";
 
+    forced = getenv("TG_SIMD");
+    if (forced != NULL && !tg_scan_use(forced)) {
+        printf("TG_SIMD=%s: there is no such kernel here\n", forced);
+        return 2;
+    }
     test_names();
     test_scan();
     test_utf8();

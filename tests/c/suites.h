@@ -18,6 +18,8 @@ void test_eventstream(void);
 void test_sse_vectors(const char *folder);
 void test_json_vectors(const char *folder);
 
+/* Names of the kernels that test_scan and test_utf8 test; NULL at the end. */
+const char *suite_kernel(size_t index);
 void suite_path(char *path, size_t size, const char *folder, const char *name);
 
 #endif

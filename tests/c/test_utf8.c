@@ -1,11 +1,14 @@
-/* test_utf8.c - tg_utf8 against a literal table 3-7, exhaustively for up to four bytes that matter.
+/* test_utf8.c - tg_utf8 against a literal table 3-7: exhaustively for up to four bytes that matter,
+ * and with every kernel of tg_scan for each kind of fault at each place of longer texts.
  */
 #include "suites.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "memory.h"
+#include "tg_scan.h"
 #include "tg_utf8.h"
 
 /* One representative of each class of bytes that the table tells apart, and both its borders. */
@@ -102,6 +105,171 @@ check_feed(const uint8_t *ptr, size_t len)
     }
 }
 
+/* ---- longer texts, all kernels ----------------------------------------------------------------
+ */
+
+#define MOST 140u /* bytes before a fault: more than two of the widest vectors */
+
+/* Where the text stops being well-formed and whole; it is both up to pos. */
+static size_t
+plain_check(const uint8_t *ptr, size_t pos, size_t len)
+{
+    while (pos < len) {
+        bool is_whole;
+        const size_t size = plain_prefix(ptr + pos, len - pos, &is_whole);
+
+        if (!is_whole)
+            return pos;
+        pos += size;
+    }
+    return pos;
+}
+
+/* check at the forbidden page; feed in one piece, whose rest must be the open character. The text
+ * is well-formed up to good. */
+static void
+check_long(guard_page *guard, const uint8_t *text, size_t good, size_t len)
+{
+    const uint8_t *const ptr = guard_place(guard, text, len);
+    const size_t first_bad = plain_check(text, good, len);
+    tg_utf8 state = {0};
+    size_t at;
+
+    CHECK(tg_scan_utf8(ptr, len) == first_bad);
+    CHECK(tg_utf8_check((tg_span){ptr, len}) == first_bad);
+    at = tg_utf8_feed(&state, ptr, len);
+    CHECK(at - state.seen == first_bad);
+    if (first_bad < len) {
+        bool is_whole;
+
+        CHECK(at == first_bad + plain_prefix(text + first_bad, len - first_bad, &is_whole));
+    }
+}
+
+/* What stands before and behind: one, two, three and four bytes a character, and a mixture. */
+static const char *const fillers[] = {"a", "\xc3\xa9", "\xe4\xbd\xa0", "\xf0\x9f\x98\x80",
+                                      "it\xe2\x80\x99s \xf0\x9f\x98\x80 "};
+
+/* Whole characters of filler up to len, and ASCII for what is left. */
+static void
+fill(uint8_t *ptr, size_t len, const char *filler)
+{
+    const size_t size = strlen(filler);
+    size_t pos = 0;
+
+    for (; len - pos >= size; pos += size)
+        memcpy(ptr + pos, filler, size);
+    memset(ptr + pos, 'x', len - pos);
+}
+
+/* Sequences at the borders of each row of the table, and one step beyond them. */
+static size_t
+make_sequences(uint8_t sequences[][5])
+{
+    static const uint8_t leads[] = {0x7f, 0x80, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
+                                    0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
+    static const uint8_t seconds[] = {0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0};
+    static const uint8_t tails[][2] = {{0x80, 0x80}, {0xbf, 0xbf}, {0x7f, 0x80}, {0x80, 0x7f},
+                                       {0xc2, 0x80}, {0x80, 0xc2}, {0x41, 0x41}};
+    size_t lead, second, tail, count = 0;
+
+    for (lead = 0; lead < sizeof leads; lead++) {
+        for (second = 0; second < sizeof seconds; second++) {
+            for (tail = 0; tail < sizeof tails / sizeof tails[0]; tail++) {
+                uint8_t *const sequence = sequences[count++];
+
+                sequence[0] = leads[lead];
+                sequence[1] = seconds[second];
+                sequence[2] = tails[tail][0];
+                sequence[3] = tails[tail][1];
+                sequence[4] = 'z';
+            }
+        }
+    }
+    return count;
+}
+
+/* A third of the sequences at each place, with text behind and without, and cut at each byte; the
+ * other fillers take the others. */
+static void
+check_each_place(guard_page *guard, size_t filler)
+{
+    static uint8_t sequences[19 * 8 * 7][5];
+    const size_t count = make_sequences(sequences);
+    uint8_t text[MOST + 5 + MOST];
+    size_t place, i, len;
+
+    for (place = 0; place <= MOST && !check_is_failing(); place++) {
+        fill(text, place, fillers[filler]);
+        fill(text + place + 5, MOST, fillers[filler]);
+        for (i = (place + filler) % 3; i < count; i += 3) {
+            memcpy(text + place, sequences[i], 5);
+            check_long(guard, text, place, place + 5 + i % MOST);
+            for (len = place + 1; len <= place + 5; len++)
+                check_long(guard, text, place, len);
+        }
+    }
+}
+
+/* Well-formed text of all fillers, with one byte or none of it changed. */
+static void
+check_random_texts(guard_page *guard)
+{
+    uint64_t seed = 88172645463325252u;
+    uint8_t text[1000];
+    unsigned round;
+
+    for (round = 0; round < 10000; round++) {
+        const size_t most = check_random(&seed) % (sizeof text - 10);
+        size_t len = 0;
+
+        while (len < most) {
+            const char *const filler = fillers[check_random(&seed) % 5];
+
+            memcpy(text + len, filler, strlen(filler));
+            len += strlen(filler);
+        }
+        if (round % 4 != 0 && len > 0)
+            text[check_random(&seed) % len] = (uint8_t)(check_random(&seed) >> 8);
+        check_long(guard, text, 0, len);
+    }
+}
+
+static void
+test_kernel(const char *kernel)
+{
+    char sentence[100];
+    guard_page guard;
+    size_t i;
+
+    if (!guard_open(&guard, 4096))
+        return;
+    for (i = 0; i < sizeof fillers / sizeof fillers[0]; i++) {
+        snprintf(sentence, sizeof sentence, "%s: each fault at each place of long text %u", kernel,
+                 (unsigned)i);
+        TEST(sentence);
+        check_each_place(&guard, i);
+    }
+    snprintf(sentence, sizeof sentence, "%s: random text with a byte changed", kernel);
+    TEST(sentence);
+    check_random_texts(&guard);
+    guard_close(&guard);
+}
+
+static void
+test_kernels(void)
+{
+    const char *const in_use = tg_scan_kernel_name();
+    const char *kernel;
+    size_t i;
+
+    for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
+        tg_scan_use(kernel);
+        test_kernel(kernel);
+    }
+    tg_scan_use(in_use);
+}
+
 void
 test_utf8(void)
 {
@@ -136,4 +304,5 @@ test_utf8(void)
             check_feed(text, 6);
         }
     }
+    test_kernels();
 }

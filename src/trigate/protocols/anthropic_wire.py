@@ -12,7 +12,7 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
-from trigate.protocols.shapes import FIXED, TEXT, shapes
+from trigate.protocols.shapes import FIXED, TEXT, Place, shapes
 from trigate.protocols.wire import count_of
 from trigate.response import Usage
 
@@ -37,15 +37,15 @@ __all__ = [
     "usage_of",
 ]
 
+
+def _delta(kind: str, member: str) -> dict[str, Place]:
+    return {"type": "content_block_delta", "index": FIXED, "delta": {"type": kind, member: TEXT}}
+
+
 SHAPES = shapes(
-    *(
-        {"type": "content_block_delta", "index": FIXED, "delta": {"type": kind, member: TEXT}}
-        for kind, member in (
-            ("text_delta", "text"),
-            ("thinking_delta", "thinking"),
-            ("input_json_delta", "partial_json"),
-        )
-    )
+    _delta("text_delta", "text"),
+    _delta("thinking_delta", "thinking"),
+    _delta("input_json_delta", "partial_json"),
 )
 
 

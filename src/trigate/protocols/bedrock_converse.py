@@ -26,6 +26,8 @@ from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
 from trigate.protocols.bedrock_converse_blocks import Block, Kind
 from trigate.protocols.bedrock_converse_wire import (
+    CLIENT_TOOLS,
+    SERVER_TOOL,
     SHAPES,
     AnyObject,
     BlockDelta,
@@ -77,9 +79,6 @@ KIND_OF: dict[str, Kind] = {
 }
 #: Members of a start that tell nothing.
 _EMPTY = (b'""', b"{}")
-#: The `type` of a toolUse, absent for the client's.
-CLIENT_TOOLS = (None, "tool_use")
-SERVER_TOOL = "server_tool_use"
 
 
 class BedrockConverse:
@@ -331,10 +330,11 @@ class BedrockConverse:
             block.is_altered = True
 
     def _add_text(self, block: Block, delta: Delta, event: Frame) -> None:
+        turn, piece = self._turn, delta.text or ""
         if block.part is None:
-            block.part = self._turn.open_text()
-        self._turn.add_text(block.part, delta.text or "", block.index, event.start)
-        self._turn.follow_text(block.part, delta.text or "", block.index)
+            block.part = turn.open_text()
+        turn.add_text(block.part, piece, block.index, event.start)
+        turn.follow_text(block.part, piece, block.index)
 
     def _add_citation(self, block: Block, delta: Delta, event: Frame) -> None:
         citation = bytes(delta.citation)
@@ -395,8 +395,7 @@ class BedrockConverse:
             if word == self._stop_reason:
                 turn.anomaly("repeated_event", event.start, "a second messageStop")
             else:
-                detail = f"{self._stop_reason!r} became {word!r}"
-                turn.conflict("reason_changed", event.start, detail)
+                turn.conflict("reason_changed", event.start, f"{self._stop_reason!r} became {word!r}")
             return
         if word is None:
             said = f"the messageStop at byte {event.start} has no stopReason"
@@ -415,10 +414,10 @@ class BedrockConverse:
 
     def _leave_open(self, block: Block, event: Frame) -> None:
         """The message stopped inside this block: a call in it is cut."""
+        block.is_cut = True
         detail = f"block {block.index} ({block.kind}) has no contentBlockStop"
         if block.call is not None:
             self._turn.void_call(block.call, "incomplete", event.start, detail)
-        block.is_cut = True
         self._turn.anomaly("block_without_stop", event.start, detail)
 
     def _metadata(self, data: bytes, event: Frame) -> None:

@@ -14,11 +14,13 @@ import msgspec
 
 from trigate.errors import StructureError
 from trigate.framing import Frame
-from trigate.protocols.shapes import FIXED, IGNORED, TEXT, shapes
+from trigate.protocols.shapes import FIXED, IGNORED, TEXT, Place, shapes
 from trigate.protocols.wire import as_json_text, count_of, decode, is_given
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
+    "CLIENT_TOOLS",
+    "SERVER_TOOL",
     "SHAPES",
     "AnyObject",
     "BlockDelta",
@@ -37,13 +39,16 @@ __all__ = [
     "usage_of",
 ]
 
+#: The `type` of a toolUse, absent for the client's.
+CLIENT_TOOLS = (None, "tool_use")
+SERVER_TOOL = "server_tool_use"
 
-SHAPES = shapes(
-    *(
-        {"contentBlockIndex": FIXED, "delta": delta, "p": IGNORED}
-        for delta in ({"text": TEXT}, {"reasoningContent": {"text": TEXT}}, {"toolUse": {"input": TEXT}})
-    )
-)
+
+def _delta(**delta: Place) -> dict[str, Place]:
+    return {"contentBlockIndex": FIXED, "delta": delta, "p": IGNORED}
+
+
+SHAPES = shapes(_delta(text=TEXT), _delta(reasoningContent={"text": TEXT}), _delta(toolUse={"input": TEXT}))
 
 
 class BlockEvent(msgspec.Struct):

@@ -18,18 +18,15 @@ from trigate.response import Usage
 __all__ = ["SHAPES", "Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
 
 
-_NO_TEXT: dict[str, Place] = {"text": EMPTY, "thinking": EMPTY}
+def _delta(kind: str, **message: Place) -> dict[str, Place]:
+    return {"type": f"{kind}-delta", "index": FIXED, "delta": {"message": message}}
+
+
 SHAPES = shapes(
-    *(
-        {"type": "content-delta", "index": FIXED, "delta": {"message": {"content": {**_NO_TEXT, kind: TEXT}}}}
-        for kind in ("text", "thinking")
-    ),
-    {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": TEXT}}},
-    {
-        "type": "tool-call-delta",
-        "index": FIXED,
-        "delta": {"message": {"tool_calls": {"function": {"arguments": TEXT}}}},
-    },
+    _delta("content", content={"text": TEXT, "thinking": EMPTY}),
+    _delta("content", content={"text": EMPTY, "thinking": TEXT}),
+    _delta("tool-plan", tool_plan=TEXT),
+    _delta("tool-call", tool_calls={"function": {"arguments": TEXT}}),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from trigate.protocols.shapes import FIXED, TEXT, shapes
+from trigate.protocols.shapes import FIXED, TEXT, Place, shapes
 from trigate.protocols.wire import count_of, error_info
 from trigate.response import ErrorInfo, Usage
 
@@ -28,16 +28,11 @@ __all__ = [
 _NOTHING = msgspec.Raw()
 
 
-SHAPES = shapes(
-    *(
-        {"event_type": "step.delta", "index": FIXED, "delta": delta}
-        for delta in (
-            {"type": "text", "text": TEXT},
-            {"type": "thought_summary", "content": {"type": "text", "text": TEXT}},
-            {"type": "arguments_delta", "arguments": TEXT},
-        )
-    )
-)
+def _delta(kind: str, **members: Place) -> dict[str, Place]:
+    return {"event_type": "step.delta", "index": FIXED, "delta": {"type": kind, **members}}
+
+
+SHAPES = shapes(_delta("text", text=TEXT), _delta("arguments_delta", arguments=TEXT))
 
 
 class Head(msgspec.Struct):

@@ -40,7 +40,13 @@ PROFILE = Profile(
 )
 
 _RECORD: dict[str, Place] = {"model": FIXED, "created_at": IGNORED, "done": False}
-_MESSAGE: dict[str, Place] = {"role": FIXED, "content": EMPTY, "thinking": EMPTY, "tool_calls": EMPTY, "images": EMPTY}
+_MESSAGE: dict[str, Place] = {
+    "role": FIXED,
+    "content": EMPTY,
+    "thinking": EMPTY,
+    "tool_calls": EMPTY,
+    "images": EMPTY,
+}
 SHAPES = shapes(
     {**_RECORD, "message": {**_MESSAGE, "content": TEXT}},
     {**_RECORD, "message": {**_MESSAGE, "thinking": TEXT}},

@@ -1,0 +1,95 @@
+"""The core alone: GB/s of what it does to bytes, beside memcpy and memchr of the same bytes in the same run.
+
+Rules
+ - A C program (c/core.c) runs and times; here it is built, given seeded deltas, and its findings are checked.
+ - Two places: a stream larger than the last-level cache, where memory is the measure, and 64 KiB that stay in the
+   cache. Where the machine has not the memory for the first, a smaller one is taken, and the row says its size.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_chunk import HEADS
+from book import Book, Row
+from plan import KIB, MIB, Plan
+from race import OTHER, TIMED
+from turns import PROTOCOLS, text_turn
+
+GROUP = "core"
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "bench"
+CACHED = 64 * KIB
+#: Lanes that count events; the others count copies, or nothing.
+COUNTS_EVENTS = ("framing",)
+MEMORY, CACHE = "past the cache", "in the cache"
+
+
+def available() -> int:
+    """Bytes of memory that can be had; the size of the quick plan where the machine does not say."""
+    meminfo = Path("/proc/meminfo")
+    if not meminfo.exists():
+        return 4 * 256 * MIB
+    fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
+    return int(fields["MemAvailable"].split()[0]) * KIB
+
+
+def last_level_cache() -> int:
+    """Bytes; 0 where the machine does not say."""
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("*/size")]
+    units = {"K": KIB, "M": MIB}
+    return max((int(size[:-1]) * units[size[-1]] for size in sizes if size[-1] in units), default=0)
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    if shutil.which("make") is None or (shutil.which("cc") or shutil.which("gcc")) is None:
+        pytest.skip("no make, or no C compiler, here")
+    subprocess.run(["make", "-s", "-C", str(HERE / "c"), f"BUILD={BUILD}"], check=True)
+    return BUILD / "core"
+
+
+def deltas_of(protocol: str, size: int) -> tuple[bytes, int]:
+    """Deltas of one text, `size` bytes at most, and how many they are."""
+    head = HEADS[protocol]
+    turn = text_turn(protocol, 8000 if size > CACHED else 400)
+    blocks: list[bytes] = []
+    left = size
+    for block in turn.blocks[head : head + turn.deltas]:
+        left -= len(block)
+        if left < 0:
+            break
+        blocks.append(block)
+    return b"".join(blocks), len(blocks)
+
+
+def measured(program: Path, file: Path, size: int, passes: int, rounds: int) -> dict[str, Any]:
+    words = [str(program), str(file), str(size), str(passes), str(rounds)]
+    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    return json.loads(made.stdout)
+
+
+@pytest.mark.parametrize("place", [MEMORY, CACHE])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def bench_core(protocol: str, place: str, program: Path, plan: Plan, book: Book, tmp_path: Path) -> None:
+    # Two copies of the stream, and as much again for everything else.
+    size = min(plan.core_bytes, available() // 4) if place == MEMORY else CACHED
+    data, events = deltas_of(protocol, size if place == CACHE else 4 * MIB)
+    file = tmp_path / "deltas"
+    file.write_bytes(data)
+    passes = 1 if place == MEMORY else plan.core_bytes // 4 // CACHED
+    rounds = plan.rounds // 2 + 1
+    answer = measured(program, file, size, passes, rounds)
+    facts = {"bytes": answer["bytes"] // passes, "cache": last_level_cache()}
+    for name, lane in answer["lanes"].items():
+        is_right = name not in COUNTS_EVENTS or lane["found"] == events * answer["copies"]
+        value = answer["bytes"] / statistics.median(lane["ns"]) if is_right else None
+        state = TIMED if is_right else OTHER
+        book.add(Row(GROUP, f"{protocol}, {place}", name, "", state, value, "GB/s", rounds, facts))

@@ -1,0 +1,49 @@
+"""Makes the pages, the plots and the README's figures from the record of a run.
+
+Rules
+ - It measures nothing: the same record gives the same files.
+
+usage: report.py FIGURES FOLDER [--readme README]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import plots
+import tables
+from book import Book
+
+BEGIN, END = "<!-- figures: written by make bench-full -->", "<!-- end of figures -->"
+
+
+def quote(readme: Path, text: str) -> None:
+    """The text between the README's markers."""
+    before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{readme} has no place for figures: {BEGIN} ... {END}")
+    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Pages and plots from the record of a run.")
+    parser.add_argument("figures", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--readme", type=Path, help="put the summary between its markers")
+    options = parser.parse_args()
+    book = Book.load(options.figures)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name, text in tables.pages(book).items():
+        (options.folder / name).write_text(text, encoding="utf-8")
+    plots.draw(book, options.folder)
+    if options.readme is not None:
+        quote(options.readme, tables.summary(book))
+    print(tables.summary(book), tables.asked(book), f"written to {options.folder}", sep="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+/* tg_scan_vector.h - the bodies of a vector kernel, written once over a vector of V_SIZE bytes. It
+ * is included once for each instruction set, by the file that says what V(...) stands for.
+ *
+ * The includer defines
+ *   V(name)        the name with the prefix of its kernel
+ *   V_TARGET       the attribute that allows its instructions
+ *   V_SIZE         bytes of a vector
+ *   V_STEP         bits that V(bits) has for each byte: 1, or 4
+ *   V_VEC, V_HITS  a vector, and which bytes of one belong to a set
+ * and the few operations on them: load, splat, join (or), differ (xor), is_any, equal, below,
+ * below_signed, high (the top bit), either (or of hits), bits.
+ *
+ * A kernel of wide vectors leaves short texts to another:
+ *   V_NARROW(name) what it calls for texts shorter than its vector
+ *   V_FIRST(name)  the kernel that looks at the first V_FIRST_SIZE bytes of all others
+ * One that has no narrower beside it defines load_short: 1 to V_SIZE - 1 bytes, then zeros.
+ *
+ * Rules
+ *  - No load touches a byte outside of the text. Its last vector ends where it ends and overlaps
+ *    the one before: what is seen twice held no hit the first time.
+ *  - The answer is mostly near: the first vector comes before everything else.
+ *
+ * Refuses: intrinsics of its own.
+ */
+#include "tg_scan_kernel.h"
+
+#ifdef V
+
+TG_SCAN_INLINE V_TARGET V_HITS
+V(among)(V_VEC v, scan_set set)
+{
+    const V_VEC folded = V(join)(v, V(splat)(0x20));
+
+    switch (set) {
+    case SCAN_LINE_END:
+        return V(either)(V(equal)(v, '\n'), V(equal)(v, '\r'));
+    case SCAN_NON_ASCII:
+        return V(high)(v);
+    case SCAN_JSON_TEXT:
+        /* As signed numbers, the bytes of 0x80 and more lie below the control characters. */
+        return V(either)(V(either)(V(equal)(v, '"'), V(equal)(v, '\\')), V(below_signed)(v, 0x20));
+    case SCAN_JSON_SPECIAL:
+        return V(either)(V(either)(V(equal)(v, '"'), V(equal)(v, '\\')), V(below)(v, 0x20));
+    case SCAN_QUOTE:
+        return V(either)(V(equal)(v, '"'), V(equal)(v, '\\'));
+    case SCAN_JSON_MARK:
+        break;
+    }
+    /* `[` `]` and `{` `}` differ in bit 0x20 alone. */
+    return V(either)(V(equal)(v, '"'), V(either)(V(equal)(folded, '{'), V(equal)(folded, '}')));
+}
+
+TG_SCAN_INLINE V_TARGET uint64_t
+V(look)(const uint8_t *ptr, scan_set set)
+{
+    return V(bits)(V(among)(V(load)(ptr), set));
+}
+
+TG_SCAN_INLINE V_TARGET size_t
+V(find)(const uint8_t *ptr, size_t len, scan_set set)
+{
+    size_t pos = 0;
+    uint64_t bits;
+
+#ifdef V_NARROW
+    if (len < V_SIZE)
+        return V_NARROW(find)(ptr, len, set);
+    /* A narrow load more rarely touches two lines of the cache, which doubles its time. */
+    bits = V_FIRST(look)(ptr, set);
+    if (bits != 0)
+        return scan_lowest(bits) / V_STEP;
+    pos = V_FIRST_SIZE;
+#else
+    if (len < V_SIZE) {
+        if (len == 0)
+            return 0;
+        bits = V(bits)(V(among)(V(load_short)(ptr, len), set));
+        return scan_lowest(bits | (uint64_t)1 << (len * V_STEP)) / V_STEP;
+    }
+#endif
+    for (; len - pos >= V_SIZE; pos += V_SIZE) {
+        bits = V(look)(ptr + pos, set);
+        if (bits != 0)
+            return pos + scan_lowest(bits) / V_STEP;
+    }
+    if (pos == len)
+        return len;
+    bits = V(look)(ptr + len - V_SIZE, set);
+    return bits != 0 ? len - V_SIZE + scan_lowest(bits) / V_STEP : len;
+}
+
+static V_TARGET size_t
+V(line_end)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_LINE_END);
+}
+
+static V_TARGET size_t
+V(non_ascii)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_NON_ASCII);
+}
+
+static V_TARGET size_t
+V(json_text)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_JSON_TEXT);
+}
+
+static V_TARGET size_t
+V(json_special)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_JSON_SPECIAL);
+}
+
+static V_TARGET size_t
+V(quote)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_QUOTE);
+}
+
+static V_TARGET size_t
+V(json_mark)(const uint8_t *ptr, size_t len)
+{
+    return V(find)(ptr, len, SCAN_JSON_MARK);
+}
+
+/* Not all zero if the vectors at the two places differ. */
+TG_SCAN_INLINE V_TARGET V_VEC
+V(difference)(const uint8_t *a, const uint8_t *b)
+{
+    return V(differ)(V(load)(a), V(load)(b));
+}
+
+TG_SCAN_INLINE V_TARGET V_VEC
+V(difference_2)(const uint8_t *a, const uint8_t *b, size_t pos, size_t next)
+{
+    return V(join)(V(difference)(a + pos, b + pos), V(difference)(a + next, b + next));
+}
+
+static V_TARGET bool
+V(is_equal)(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    size_t pos = 0;
+    V_VEC rest;
+
+#ifdef V_NARROW
+    if (len < V_SIZE)
+        return V_NARROW(is_equal)(a, b, len);
+#else
+    if (len < V_SIZE)
+        return scan_is_equal_short(a, b, len);
+#endif
+    for (; len - pos > 4 * V_SIZE; pos += 4 * V_SIZE) {
+        if (V(is_any)(V(join)(V(difference_2)(a, b, pos, pos + V_SIZE),
+                              V(difference_2)(a, b, pos + 2 * V_SIZE, pos + 3 * V_SIZE))))
+            return false;
+    }
+    /* One to four vectors more, the last one or two of them from the end backwards. */
+    rest = V(difference)(a + len - V_SIZE, b + len - V_SIZE);
+    if (len - pos > V_SIZE)
+        rest = V(join)(rest, V(difference)(a + pos, b + pos));
+    if (len - pos > 2 * V_SIZE)
+        rest = V(join)(rest, V(difference_2)(a, b, pos + V_SIZE, len - 2 * V_SIZE));
+    return !V(is_any)(rest);
+}
+
+#endif
