@@ -28,8 +28,8 @@ setup(
             Extension(
                 "trigate._core",
                 ["ext/binding/_core.pyx", "ext/core/tg.c"],
-                include_dirs=["ext/core"],
-                depends=[str(path) for path in (*EXT.glob("binding/*.px[di]"), *EXT.glob("core/*.[ch]"))],
+                include_dirs=["ext/core", "ext/binding"],
+                depends=[str(path) for path in (*EXT.glob("binding/*.[ph]*"), *EXT.glob("core/*.[ch]"))],
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stream_strategies import json_objects, json_values
+from trigate._core import Lane
 from trigate.errors import LimitError
 from trigate.validate import (
     LENIENCIES,
@@ -26,7 +27,7 @@ WORDS = frozenset(LENIENCIES)
 
 
 def judged(text: str, lenient: frozenset[str] = frozenset()) -> Verdict:
-    return judge_arguments(text, max_depth=1024, lenient=lenient)
+    return judge_arguments(Lane(text), lenient=lenient)
 
 
 def no_constant(word: str) -> Any:
@@ -153,7 +154,7 @@ def test_the_deep_decoder_takes_the_constants_of_a_lenient_text() -> None:
 @pytest.mark.parametrize(("before", "after"), [('{"a":', "}"), ('{"b":1,"a":', ',"c":[]}'), ('{"a":[', "]}")])
 def test_no_depth_is_too_deep_for_it(depth: int, before: str, after: str) -> None:
     text = before * depth + "{}" + after * depth
-    assert judge_arguments(text, max_depth=3 * depth) == Verdict()
+    assert judge_arguments(Lane(text, max_depth=3 * depth)) == Verdict()
     value: Any = decode_object(text)
     for _ in range(depth):
         value = value["a"]
@@ -170,10 +171,10 @@ def test_depth_n_is_good_and_n_plus_one_is_an_error(limit: int) -> None:
         return '{"a":' * depth + "1" + "}" * depth
 
     for depth in (limit - 1 or 1, limit):
-        assert judge_arguments(nested(depth), max_depth=limit).problem is None
+        assert judge_arguments(Lane(nested(depth), max_depth=limit)).problem is None
     for text in (nested(limit + 1), nested(limit + 1)[: 5 * (limit + 1)]):
         with pytest.raises(LimitError) as caught:
-            judge_arguments(text, max_depth=limit)
+            judge_arguments(Lane(text, max_depth=limit))
         assert (caught.value.code, caught.value.limit) == ("depth_too_large", "max_depth")
 
 

@@ -58,25 +58,19 @@ cdef object _error(tg_status status, uint64_t offset):
     return DecodeError(f"{text}, at byte {offset}", code=code, offset=offset)
 
 
-@cython.final
-cdef class _Guard:
-    """One user at a time; `enter` fails at once, also when the same thread comes back through a callback."""
+cdef extern from "guard.h":
+    ctypedef struct tg_guard:
+        pass
 
-    cdef cython.pymutex lock
-    cdef bint busy
+    bint tg_guard_take(tg_guard *self) nogil
+    void tg_guard_give(tg_guard *self) nogil
 
-    cdef int enter(self) except -1:
-        cdef bint was_busy
-        with self.lock:
-            was_busy = self.busy
-            self.busy = True
-        if was_busy:
-            raise RuntimeError("this object is in use by another thread or by a callback of this one")
-        return 0
 
-    cdef void leave(self) noexcept:
-        with self.lock:
-            self.busy = False
+cdef int _enter(tg_guard *guard) except -1:
+    """One user at a time: fails at once, also when the same thread comes back through a callback."""
+    if not tg_guard_take(guard):
+        raise RuntimeError("this object is in use by another thread or by a callback of this one")
+    return 0
 
 
 include "kernel.pxi"
@@ -125,12 +119,11 @@ cdef class _Decoder:
     cdef tg_status _status
     cdef object _spoilt
     cdef object _left
-    cdef _Guard _guard
+    cdef tg_guard _guard
     cdef readonly object limits
 
     def __cinit__(self):
         tg_stream_init(&self._stream, NULL, NULL, 0)
-        self._guard = _Guard()
 
     def __init__(self):
         raise TypeError("this is a base class: make a decoder of one framing")
@@ -141,13 +134,13 @@ cdef class _Decoder:
         elif not isinstance(limits, Limits):
             raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
         cdef tg_limits bounds = _bounds(limits)
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             tg_stream_free(&self._stream)
             tg_stream_init_framing(&self._stream, framing, NULL, &bounds, flags)
             self._clear()
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
         self.limits = limits
         return 0
 
@@ -165,7 +158,7 @@ cdef class _Decoder:
     def feed(self, chunk, /):
         """Takes any bytes-like chunk; returns the events that it completed, maybe none."""
         cdef Py_buffer view
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             self._check()
             PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
@@ -174,7 +167,7 @@ cdef class _Decoder:
             finally:
                 PyBuffer_Release(&view)
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     cdef int _check(self) except -1:
         if self._spoilt is not None:
@@ -209,7 +202,7 @@ cdef class _Decoder:
         """Declares the end of input; returns what was left over. Idempotent."""
         cdef tg_rest rest
         cdef tg_status status
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             if self._left is None:
                 self._check()
@@ -220,16 +213,16 @@ cdef class _Decoder:
                 self._left = _leftover(&rest)
             return self._left
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     def reset(self):
         """Forgets everything, errors included: ready for another stream with the same options."""
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             tg_stream_reset(&self._stream)
             self._clear()
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     @property
     def error(self):
@@ -307,11 +300,11 @@ cdef class SSEDecoder(_Decoder):
     @property
     def last_event_id(self):
         """The last event ID string: it changes at blank lines only; "" if none."""
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             return _text(tg_stream_last_event_id(&self._stream))
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     @property
     def reconnection_time(self):

@@ -16,17 +16,15 @@ cdef class Intake:
     read it gets in any case.
     """
 
-    cdef _Guard _guard
+    cdef tg_guard _guard
     cdef _Decoder _decoder
     cdef bint _is_flowing
     cdef bint _watches_chunks
+    cdef bint _has_headers
     cdef public uint64_t _fed
     cdef public object _spoilt
     cdef readonly bint _has_frames
     cdef Lanes _lanes
-
-    def __cinit__(self, *args, **options):
-        self._guard = _Guard()
 
     def feed(self, chunk, /):
         """Takes any bytes-like chunk; returns the items that it completed.
@@ -36,7 +34,7 @@ cdef class Intake:
         nothing more.
         """
         cdef Py_buffer view
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             if not self._is_flowing:
                 return self._feed_slowly(chunk)
@@ -48,21 +46,25 @@ cdef class Intake:
                 PyBuffer_Release(&view)
             return self._lanes._take()
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     def _begin(self, Lanes lanes not None):
         self._lanes = lanes
 
     def _enter(self):
-        self._guard.enter()
+        _enter(&self._guard)
 
     def _leave(self):
-        self._guard.leave()
+        tg_guard_give(&self._guard)
 
     def _flow_from(self, _Decoder decoder not None):
         """From now on chunks go to this decoder."""
         self._decoder = decoder
-        tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
+        self._has_headers = isinstance(decoder, EventStreamDecoder)
+        if self._has_headers:
+            self._lanes._predict.is_event_raw = True
+        else:
+            tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
 
     def _stop_flowing(self):
         self._is_flowing = False
@@ -96,6 +98,11 @@ cdef class Intake:
             lanes._drain()
             if status != TG_OK:
                 break
+            if self._has_headers:
+                # They say what a message is, and so count as its type.
+                event.type = tg_stream_headers(&decoder._stream)
+                if tg_predict_event(&lanes._predict, &event):
+                    continue
             lanes._begin(&event)
             self._has_frames = self._is_flowing = self._watches_chunks = True
             if not self._read(decoder._event(&event)):

@@ -22,7 +22,6 @@ cdef class Lane:
     cdef str _told
     cdef size_t _told_size
     cdef bint _is_given
-    cdef cython.pymutex _lock
 
     def __cinit__(self):
         tg_lane_init(&self._lane, NULL, 1024)
@@ -43,7 +42,7 @@ cdef class Lane:
         cdef bint is_done
         if self._is_given:
             self._write_given()
-        with self._lock:
+        with cython.critical_section(self):
             is_done = tg_lane_append(&self._lane, ptr, size)
         if not is_done:
             raise MemoryError("trigate: out of memory")
@@ -52,7 +51,7 @@ cdef class Lane:
     cdef int _write_given(self) except -1:
         cdef bytes text = self._told.encode("utf-8", "surrogatepass")
         cdef bint is_done
-        with self._lock:
+        with cython.critical_section(self):
             is_done = tg_lane_append(&self._lane, <const uint8_t *> PyBytes_AS_STRING(text), <size_t> len(text))
             self._is_given = not is_done
         if not is_done:
@@ -75,7 +74,7 @@ cdef class Lane:
     def text(self):
         cdef tg_span span
         cdef str text
-        with self._lock:
+        with cython.critical_section(self):
             text = self._told
             span = tg_lane_text(&self._lane)
             if not self._is_given and self._told_size != span.len:
@@ -83,6 +82,10 @@ cdef class Lane:
                 self._told = text
                 self._told_size = span.len
         return text
+
+    @property
+    def max_depth(self):
+        return self._lane.json.max_depth
 
     @property
     def size(self):
@@ -97,7 +100,7 @@ cdef class Lane:
         cdef uint8_t byte
         if self._is_given:
             self._write_given()
-        with self._lock:
+        with cython.critical_section(self):
             byte = tg_lane_last(&self._lane)
         return "" if byte == 0 else chr(byte) if byte < 0x80 else "\ufffd"
 
@@ -106,27 +109,28 @@ cdef class Lane:
         cdef tg_span span
         if self._is_given:
             self._write_given()
-        with self._lock:
+        with cython.critical_section(self):
             span = tg_lane_text(&self._lane)
             if not start <= end <= span.len:
                 raise ValueError(f"{start}:{end} of {span.len} bytes")
             return PyUnicode_DecodeUTF8(<const char *> span.ptr + start, <Py_ssize_t> (end - start), _HALVES_PASS)
 
     def json(self):
-        """The JSON of the text so far, as if it ended here: (state, depth, max_depth_seen, error_at, lone_surrogate).
+        """The JSON of the text so far, as if it ended here.
 
-        States and offsets are those of JSONTracker. Asked again, only what is new is read. LimitError
-        (depth_too_large) when the text is nested deeper than max_depth.
+        (state, depth, max_depth_seen, error_at, has a lone surrogate, has a number that may overflow a double): states
+        and offsets are those of JSONTracker. Asked again, only what is new is read. LimitError (depth_too_large) when
+        the text is nested deeper than max_depth.
         """
         cdef tg_json json
         cdef tg_status status
         if self._is_given:
             self._write_given()
-        with self._lock:
+        with cython.critical_section(self):
             json = tg_lane_json(&self._lane)[0]
         status = tg_json_finish(&json)  # of a copy: the lane itself may go on
         return (_told_state(status, &json), json.depth, json.max_depth_seen, _offset(json.error_off),
-                json.is_lone_surrogate)
+                json.is_lone_surrogate, json.has_large_number)
 
     def __reduce__(self):
         return (Lane, (self.text,))

@@ -49,13 +49,13 @@ cdef class Lanes:
     cdef list _items
     cdef object _delta_kind
     cdef object _delta_owner
-    cdef list _delta_pieces
+    cdef object _delta_text  # its first piece
+    cdef list _delta_more  # all of its pieces, once there is a second
 
     def __cinit__(self):
         tg_predict_init(&self._predict, NULL)
         self._open = []
         self._items = []
-        self._delta_pieces = []
 
     def __init__(self, *, bint deltas=True, uint64_t max_kept=2**63 - 1, owner_first=None):
         self.deltas = deltas
@@ -96,7 +96,7 @@ cdef class Lanes:
     def follow(self, Lane lane not None, kind, owner, str piece not None, size_t room=<size_t> -1):
         """This event was nothing but a piece for the lane, which may take `room` bytes more of the same.
 
-        kind, owner: those of its items, as `delta` takes them.
+        kind, owner: those of its items, as `delta` takes them; kind None for a lane that is not shown.
         """
         self._lane, self._kind, self._owner, self._piece, self._room = lane, kind, owner, piece, room
 
@@ -119,27 +119,29 @@ cdef class Lanes:
             self._add_delta(kind, owner, piece)
 
     cdef int _add_delta(self, object kind, object owner, object piece) except -1:
-        if not self.deltas or self.is_closed:
+        if not self.deltas or self.is_closed or kind is None:
             return 0
-        if self._delta_kind is not kind or self._delta_owner is not owner:
+        if self._delta_kind is not kind or not _is_one(self._delta_owner, owner):
             self._flush()
-            self._delta_kind, self._delta_owner = kind, owner
-        self._delta_pieces.append(piece)
+            self._delta_kind, self._delta_owner, self._delta_text = kind, owner, piece
+        elif self._delta_more is None:
+            self._delta_more = [self._delta_text, piece]
+        else:
+            self._delta_more.append(piece)
         return 0
 
     cdef int _flush(self) except -1:
-        cdef list pieces = self._delta_pieces
-        if pieces:
-            text = pieces[0] if len(pieces) == 1 else "".join(pieces)
-            self._delta_pieces = []
-            self._items.append(self._item(text))
-        self._delta_kind = self._delta_owner = None
-        return 0
-
-    cdef object _item(self, text):
+        cdef object text = self._delta_text
+        if self._delta_kind is None:
+            return 0
+        if self._delta_more is not None:
+            text, self._delta_more = "".join(self._delta_more), None
         if self._delta_kind is self._owner_first:
-            return self._delta_kind(self._delta_owner, text)
-        return self._delta_kind(text, self._delta_owner)
+            self._items.append(self._delta_kind(self._delta_owner, text))
+        else:
+            self._items.append(self._delta_kind(text, self._delta_owner))
+        self._delta_kind = self._delta_owner = self._delta_text = None
+        return 0
 
     def take(self):
         """The items since the last call, in stream order."""
@@ -167,10 +169,8 @@ cdef class Lanes:
 
     cdef int _end(self) except -1:
         cdef bint is_piece = self._lane is not None and self._adds == 1 and not self._is_touched
-        if is_piece:
-            if self._predicts and self.shapes is not None:
-                self._learn()
-        elif self._predict.lane_count:
+        # A piece in no shape may say more than it tells: it closes the lanes as well.
+        if not (is_piece and self._predicts and self.shapes is not None and self._learn()) and self._predict.lane_count:
             self._close_lanes()
         self._event = NULL
         self._lane = None
@@ -180,26 +180,30 @@ cdef class Lanes:
         tg_predict_close(&self._predict)
         self._open.clear()
 
-    cdef int _learn(self) except -1:
+    cdef bint _learn(self) except -1:
+        """Opens the lane that is followed; False if the core cannot take the like of this event."""
         cdef Py_ssize_t size
         cdef tg_span piece
         cdef Shapes shapes = self.shapes
+        cdef tg_event event = self._event[0]
         cdef size_t number = self._number()
         if number == TG_PREDICT_NO_LANE:
-            return 0
+            return False
         try:
             piece.ptr = <const uint8_t *> PyUnicode_AsUTF8AndSize(self._piece, &size)
         except UnicodeEncodeError:
-            return 0  # half a character: the core would not take the like of it
+            return False  # half a character
         piece.len = <size_t> size
-        tg_predict_learn(&self._predict, &shapes._shapes, self._event, number, piece)
-        return 0
+        if not event.frame.ptr <= event.data.ptr <= event.frame.ptr + event.frame.len:
+            event.frame.len = 0  # its text was replaced, and stands elsewhere
+        return tg_predict_learn(&self._predict, &shapes._shapes, &event, number, piece)
 
     cdef size_t _number(self):
         """The core's number of the lane that is followed."""
         cdef size_t number
         for index, known in enumerate(self._open):
-            if known[0] is self._lane and known[1] is self._kind and known[2] is self._owner:
+            if known[0] is self._lane and known[1] is self._kind and _is_one(known[2], self._owner):
+                self._predict.rooms[<size_t> index] = self._room  # what was read has taken of it
                 return <size_t> index
         number = tg_predict_open(&self._predict, self._room)
         if number != TG_PREDICT_NO_LANE:
@@ -219,7 +223,7 @@ cdef class Lanes:
             known = <tuple> self._open[number]
             (<Lane> known[0]).extend(text.ptr, text.len)
             self._kept += text.len
-            if self.deltas:
+            if self.deltas and known[1] is not None:
                 self._add_delta(known[1], known[2], _text(text))
         tg_predict_drain(&self._predict)
         return 0
@@ -228,3 +232,8 @@ cdef class Lanes:
     def _hits(self):
         """Events that were taken unread."""
         return self._predict.hits
+
+
+cdef bint _is_one(object owner, object other) except -1:
+    """Whether two owners of pieces are one: the same object, or the same number."""
+    return owner is other or (type(owner) is int and type(other) is int and owner == other)

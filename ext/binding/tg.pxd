@@ -126,7 +126,9 @@ cdef extern from "tg.h":
 
     ctypedef struct tg_predict:
         size_t lane_count
+        size_t *rooms
         size_t room
+        bint is_event_raw
         bint has_sequence
         uint64_t sequence
         uint64_t hits
@@ -137,6 +139,7 @@ cdef extern from "tg.h":
     void tg_predict_close(tg_predict *self) nogil
     bint tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
                           tg_span piece) nogil
+    bint tg_predict_event(tg_predict *self, const tg_event *event) nogil
     size_t tg_predict_run_count(const tg_predict *self) nogil
     size_t tg_predict_run(const tg_predict *self, size_t index, tg_span *text) nogil
     void tg_predict_drain(tg_predict *self) nogil
@@ -178,6 +181,7 @@ cdef extern from "tg.h":
         size_t len
 
     ctypedef struct tg_json:
+        bint has_large_number
         bint is_lone_surrogate
         size_t depth
         size_t max_depth

@@ -26,14 +26,13 @@ cdef class JSONTracker:
 
     cdef tg_json _json
     cdef bint _finished
-    cdef _Guard _guard
+    cdef tg_guard _guard
     cdef readonly bint strict
     cdef readonly size_t max_depth
 
     def __cinit__(self):
         cdef tg_alloc alloc = tg_alloc_default()
         tg_json_init(&self._json, &alloc, TG_JSON_STRICT, 1)
-        self._guard = _Guard()
 
     def __init__(self, *, bint strict=True, max_depth=1024):
         if not isinstance(max_depth, int) or isinstance(max_depth, bool):
@@ -41,13 +40,13 @@ cdef class JSONTracker:
         if not 1 <= max_depth <= 2**63 - 1:
             raise ValueError(f"max_depth must be between 1 and 2**63 - 1, not {max_depth}")
         cdef tg_alloc alloc = tg_alloc_default()
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             tg_json_free(&self._json)
             tg_json_init(&self._json, &alloc, TG_JSON_STRICT if strict else TG_JSON_STRUCTURAL, max_depth)
             self._finished = False
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
         self.strict = strict
         self.max_depth = max_depth
 
@@ -59,7 +58,7 @@ cdef class JSONTracker:
         cdef Py_buffer view
         cdef Py_ssize_t size
         cdef const char *text
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             if self._finished:
                 raise RuntimeError("feed() after finish(): call reset() to track another text")
@@ -73,28 +72,28 @@ cdef class JSONTracker:
             finally:
                 PyBuffer_Release(&view)
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     cdef str _took(self, tg_status status):
         return _told_state(status, &self._json)
 
     def finish(self):
         """Declares the end of the text; returns the final state. Idempotent."""
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             self._finished = True
             return self._took(tg_json_finish(&self._json))
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     def reset(self):
         """Forgets the text: ready for another one."""
-        self._guard.enter()
+        _enter(&self._guard)
         try:
             tg_json_reset(&self._json)
             self._finished = False
         finally:
-            self._guard.leave()
+            tg_guard_give(&self._guard)
 
     @property
     def state(self):

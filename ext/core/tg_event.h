@@ -28,6 +28,8 @@ typedef struct tg_event {
     uint64_t end_off;      /* just past the byte (LF or CR) that dispatched it */
     tg_span frame; /* all of its bytes, if they lie in the chunk as they came, around data, and are
                     * lines of type and data alone; else of length 0 */
+    tg_span head; /* what else its framing said of it, byte for byte (the headers of an event-stream
+                   * message); else of length 0 */
 } tg_event;
 
 typedef enum tg_rest_where {

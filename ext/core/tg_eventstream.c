@@ -93,6 +93,7 @@ eventstream_read_message(tg_eventstream *self, tg_span message, tg_event *out)
     self->state = TG_EVENTSTREAM_BETWEEN;
     status = tg_record_lend(record, payload, out);
     out->data_off = out->start_off + EVENTSTREAM_PRELUDE + headers.len;
+    out->head = headers;
     return status;
 }
 

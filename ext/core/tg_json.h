@@ -72,6 +72,8 @@ typedef struct tg_json {
     tg_json_state state;
     tg_status error; /* sticky; TG_OK while nothing is wrong */
     bool is_finished;
+    bool has_large_number;  /* strict: one has an exponent or 309 digits and more: it may overflow a
+                               double */
     bool is_lone_surrogate; /* an escape \uD800..\uDFFF without its partner was seen */
     bool is_high_pending;   /* the last thing in this string was an escaped high surrogate */
     bool is_key;            /* the open string is a member name */
@@ -86,6 +88,7 @@ typedef struct tg_json {
     size_t max_depth;
     size_t max_depth_seen;
     uint64_t off;        /* bytes taken */
+    uint64_t number_off; /* of the open integer */
     uint64_t closed_off; /* just past the value, or TG_JSON_NOWHERE */
     uint64_t error_off;  /* the byte that broke it, or TG_JSON_NOWHERE */
 } tg_json;

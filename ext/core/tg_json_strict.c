@@ -17,6 +17,13 @@ json_open_literal(tg_json *self, const char *literal)
     return tg_json_go(self, TG_JSON_IN_LITERAL);
 }
 
+static bool
+json_open_integer(tg_json *self)
+{
+    self->number_off = self->off;
+    return tg_json_go(self, TG_JSON_IN_INTEGER);
+}
+
 /* RFC 8259, 3: "A JSON value MUST be an object, array, number, or string, or one of the following
  * three literal names". */
 static bool
@@ -40,8 +47,7 @@ json_open_value(tg_json *self, uint8_t byte)
     case 'n':
         return json_open_literal(self, "null");
     default:
-        return tg_json_is_digit(byte) ? tg_json_go(self, TG_JSON_IN_INTEGER)
-                                      : tg_json_invalid(self);
+        return tg_json_is_digit(byte) ? json_open_integer(self) : tg_json_invalid(self);
     }
 }
 
@@ -77,8 +83,10 @@ json_after_number(tg_json *self, uint8_t byte)
 static bool
 json_after_fraction(tg_json *self, uint8_t byte)
 {
-    if (byte == 'e' || byte == 'E')
+    if (byte == 'e' || byte == 'E') {
+        self->has_large_number = true;
         return tg_json_go(self, TG_JSON_AFTER_E);
+    }
     return json_after_number(self, byte);
 }
 
@@ -209,13 +217,16 @@ tg_json_step_strict(tg_json *self, uint8_t byte)
     case TG_JSON_AFTER_MINUS:
         if (byte == '0')
             return tg_json_go(self, TG_JSON_AFTER_ZERO);
-        return tg_json_is_digit(byte) ? tg_json_go(self, TG_JSON_IN_INTEGER)
-                                      : tg_json_invalid(self);
+        return tg_json_is_digit(byte) ? json_open_integer(self) : tg_json_invalid(self);
     case TG_JSON_AFTER_ZERO:
         /* RFC 8259, 6: "Leading zeros are not allowed": a zero is followed by no digit. */
         return json_after_integer(self, byte);
     case TG_JSON_IN_INTEGER:
-        return tg_json_is_digit(byte) || json_after_integer(self, byte);
+        if (tg_json_is_digit(byte))
+            return true;
+        /* The largest double has 309 digits. */
+        self->has_large_number = self->has_large_number || self->off - self->number_off >= 309;
+        return json_after_integer(self, byte);
     case TG_JSON_AFTER_POINT:
         return tg_json_is_digit(byte) ? tg_json_go(self, TG_JSON_IN_FRACTION)
                                       : tg_json_invalid(self);

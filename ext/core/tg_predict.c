@@ -163,7 +163,7 @@ tg_predict_event(tg_predict *self, const tg_event *event)
     size_t i;
 
     for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
-        if (tg_template_fits(self->templates[i], event->type, event->data, &match)) {
+        if (tg_template_fits(self->templates[i], event, &match)) {
             self->work += match.len;
             return (!self->is_event_raw || predict_is_utf8(&match)) &&
                    predict_take(self, i, &match);

@@ -241,7 +241,8 @@ record_replace(tg_record *self, tg_span *text)
 tg_status
 tg_record_lend(tg_record *self, tg_span text, tg_event *out)
 {
-    tg_event event = {.type = tg_span_empty(), .last_event_id = tg_span_empty()};
+    tg_event event = {
+        .type = tg_span_empty(), .last_event_id = tg_span_empty(), .head = tg_span_empty()};
 
     /* A strict stream has been checked as a whole. */
     if (self->utf8_rule == TG_RECORD_REPLACE && !record_replace(self, &text))

@@ -224,8 +224,9 @@ sse_frame(const tg_sse *self, const tg_event *event)
 {
     tg_span frame = tg_span_empty();
 
-    if (self->is_plain && self->block.data_home == TG_HOME_CHUNK &&
-        event->start_off >= self->line.chunk_off) {
+    /* Data that were replaced lie elsewhere, and no bytes lie nowhere. */
+    if (self->is_plain && self->block.data_home == TG_HOME_CHUNK && event->data.len > 0 &&
+        event->data.ptr == self->block.data.ptr && event->start_off >= self->line.chunk_off) {
         frame.ptr = self->line.chunk + (event->start_off - self->line.chunk_off);
         frame.len = (size_t)(event->end_off - event->start_off);
     }
@@ -235,7 +236,7 @@ sse_frame(const tg_sse *self, const tg_event *event)
 static tg_status
 sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
 {
-    tg_event event = {.type = self->block.type, .data = self->block.data};
+    tg_event event = {.type = self->block.type, .data = self->block.data, .head = tg_span_empty()};
 
     if (!tg_last_id_commit(&self->last_id, &self->alloc))
         return sse_fail_memory(self);

@@ -45,6 +45,7 @@ template_fill(tg_template *self, const tg_event *event, const tg_pick *pick, tg_
     size_t pos = 0;
     size_t i;
 
+    to = template_write(to, event->head.ptr, event->head.len);
     to = template_write(to, prefix.ptr, prefix.len);
     for (i = 0; i < pick->hole_count; i++) {
         const tg_hole *hole = &pick->holes[i];
@@ -65,7 +66,7 @@ tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pi
     tg_span prefix;
     tg_span suffix;
     tg_template *self;
-    size_t bytes = event->type.len + event->data.len;
+    size_t bytes = event->type.len + event->head.len + event->data.len;
     size_t i;
 
     template_frame(event, &prefix, &suffix);
@@ -79,6 +80,7 @@ tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pi
         return NULL;
     memset(self, 0, sizeof *self);
     self->size = sizeof *self + bytes;
+    self->name_len = (uint32_t)(event->type.len + event->head.len);
     self->type_len = (uint32_t)event->type.len;
     self->prefix_len = (uint32_t)prefix.len;
     self->suffix_len = (uint32_t)suffix.len;
@@ -195,18 +197,23 @@ template_walk(const tg_template *self, const uint8_t *literal, size_t first, siz
 }
 
 bool
-tg_template_fits(const tg_template *self, tg_span type, tg_span data, tg_match *out)
+tg_template_fits(const tg_template *self, const tg_event *event, tg_match *out)
 {
-    const uint8_t *literal = self->bytes + self->type_len + self->prefix_len;
+    const uint8_t *literal = self->bytes + self->name_len + self->prefix_len;
+    const tg_span type = event->type;
+    const tg_span head = event->head;
+    const tg_span data = event->data;
 
-    return type.len == self->type_len && tg_scan_is_equal(type.ptr, self->bytes, type.len) &&
+    return type.len == self->type_len && type.len + head.len == self->name_len &&
+           tg_scan_is_equal(type.ptr, self->bytes, type.len) &&
+           tg_scan_is_equal(head.ptr, self->bytes + type.len, head.len) &&
            template_walk(self, literal, 0, 0, data.ptr, data.len, out) && out->len == data.len;
 }
 
 bool
 tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out)
 {
-    return self->prefix_len > 0 && template_walk(self, self->bytes + self->type_len,
+    return self->prefix_len > 0 && template_walk(self, self->bytes + self->name_len,
                                                  self->prefix_len, self->suffix_len, ptr, len, out);
 }
 
@@ -216,13 +223,14 @@ tg_template_is_same(const tg_template *self, const tg_template *other)
     size_t bytes = 0;
     size_t i;
 
-    if (self->type_len != other->type_len || self->hole_count != other->hole_count ||
+    if (self->name_len != other->name_len || self->type_len != other->type_len ||
+        self->hole_count != other->hole_count ||
         memcmp(self->holes, other->holes, sizeof self->holes) != 0 ||
         memcmp(self->literals, other->literals, sizeof self->literals) != 0)
         return false;
     for (i = 0; i <= self->hole_count; i++)
         bytes += self->literals[i];
-    return memcmp(self->bytes, other->bytes, self->type_len) == 0 &&
-           memcmp(self->bytes + self->type_len + self->prefix_len,
-                  other->bytes + other->type_len + other->prefix_len, bytes) == 0;
+    return memcmp(self->bytes, other->bytes, self->name_len) == 0 &&
+           memcmp(self->bytes + self->name_len + self->prefix_len,
+                  other->bytes + other->name_len + other->prefix_len, bytes) == 0;
 }

@@ -35,7 +35,8 @@
 #define TG_TEMPLATE_MAX ((size_t)4096)
 
 typedef struct tg_template {
-    size_t size; /* of this block, bytes included */
+    size_t size;       /* of this block, bytes included */
+    uint32_t name_len; /* of its type, and of its head */
     uint32_t type_len;
     uint32_t prefix_len; /* 0: no frame is known */
     uint32_t suffix_len;
@@ -44,7 +45,7 @@ typedef struct tg_template {
     uint32_t literals[TG_PICK_HOLES + 1];
     uint32_t lane;   /* the caller's: where the text goes */
     uint64_t epoch;  /* the caller's: when that was so */
-    uint8_t bytes[]; /* type, prefix, literals, suffix */
+    uint8_t bytes[]; /* type, head, prefix, literals, suffix */
 } tg_template;
 
 /* What a match found. */
@@ -63,8 +64,8 @@ typedef struct tg_match {
 tg_template *tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pick);
 void tg_template_free(tg_template *self, const tg_alloc *alloc);
 
-/* Whether an event is this one but for its holes: by its type and data. */
-bool tg_template_fits(const tg_template *self, tg_span type, tg_span data, tg_match *out);
+/* Whether an event is this one but for its holes: by its type, head and data. */
+bool tg_template_fits(const tg_template *self, const tg_event *event, tg_match *out);
 /* Whether bytes begin with its frame. */
 bool tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out);
 /* Whether two templates are one but for their frames. */

@@ -20,7 +20,7 @@ unescape_digit(uint8_t byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The value of `\uXXXX` at ptr, or -1. */
+/* The value of `\u` and four digits at ptr, or -1. */
 static int32_t
 unescape_unit(const uint8_t *ptr, size_t len)
 {
@@ -65,7 +65,7 @@ unescape_encode(uint32_t character, uint8_t out[4])
     return 4;
 }
 
-/* `\uXXXX`, or a pair of them: sets how long the escape is; returns the length of out, 0 if it is
+/* A `\u` escape, or a pair of them: sets how long the escape is; returns the length of out, 0 if it is
  * no character. */
 static size_t
 unescape_character(const uint8_t *ptr, size_t len, size_t *used, uint8_t out[4])

@@ -118,6 +118,16 @@ class Turn:
         if not part.has_half and self._error is None:
             self.lanes.follow(part.lane, kind, index, piece)
 
+    def add_unshown(self, lane: Lane, piece: str, offset: int | None) -> None:
+        """A piece of something that is shown when it is whole: the input of a tool that the provider runs."""
+        if self._fits(size_of(piece), offset):
+            lane.append(piece)
+            self.lanes.delta(None, None, piece)
+
+    def follow_unshown(self, lane: Lane, piece: str) -> None:
+        if self._error is None:
+            self.lanes.follow(lane, None, None, piece)
+
     def keep(self, size: int, offset: int | None) -> bool:
         """Counts bytes that stay until the end; False once the response's bound is passed."""
         self.lanes.touch()
@@ -197,9 +207,17 @@ class Turn:
         """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
         if not call._lane and call._state == "streaming":
             self.add_arguments(call, text, offset)
-        elif _whole_text(call) != join_halves(text):
+        elif self._whole_text(call) != join_halves(text):
             detail = f"{copy} has {shown(text)} where the pieces before it joined to {shown(call.arguments)}"
             self.conflict("arguments_differ", offset, detail, call)
+
+    def _whole_text(self, call: ToolCall) -> str:
+        """The arguments, with halves of surrogate pairs joined that the wire's own JSON cut apart; a lone one stays."""
+        text = call.arguments
+        joined = join_halves(text)
+        if joined is not text:
+            call._lane = Lane(joined, max_depth=self.options.limits.max_depth)
+        return joined
 
     def close_call(
         self, call: ToolCall, offset: int | None, *, is_proven: bool = True, is_answered_by_name: bool = False
@@ -213,11 +231,8 @@ class Turn:
             return
         if call._kind != "custom":
             try:
-                verdict = judge_arguments(
-                    _whole_text(call),
-                    max_depth=self.options.limits.max_depth,
-                    lenient=self.options.lenient,
-                )
+                self._whole_text(call)
+                verdict = judge_arguments(call._lane, lenient=self.options.lenient)
             except LimitError as error:
                 self.fault(
                     LimitError(
@@ -461,15 +476,6 @@ class Turn:
             server_calls=tuple(self._server_calls),
             echo=self.echo,
         )
-
-
-def _whole_text(call: ToolCall) -> str:
-    """The arguments, with halves of surrogate pairs joined that the wire's own JSON cut apart; a lone one stays."""
-    text = call.arguments
-    joined = join_halves(text)
-    if joined != text:
-        call._lane = Lane(joined)
-    return joined
 
 
 def _label(call: ToolCall) -> str:

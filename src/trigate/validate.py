@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from trigate._core import JSONTracker
+from trigate._core import JSONTracker, Lane
 
 __all__ = ["LENIENCIES", "Verdict", "check_leniencies", "decode_object", "judge_arguments"]
 
@@ -37,7 +37,6 @@ LENIENCIES = {
 _SAFE_DEPTH = 100
 # Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
-_MAY_OVERFLOW = re.compile(r"\d[eE]\+?\d{2}|(?<!\d)\d{309}")
 _INFINITE = (float("inf"), float("-inf"))
 _HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")
@@ -69,36 +68,36 @@ def check_leniencies(words: Iterable[str]) -> frozenset[str]:
     return chosen
 
 
-def judge_arguments(text: str, *, max_depth: int, lenient: frozenset[str] = frozenset()) -> Verdict:
-    """Judges a closed argument text. LimitError (depth_too_large) if it is nested too deep.
+def judge_arguments(lane: Lane, *, lenient: frozenset[str] = frozenset()) -> Verdict:
+    """Judges a closed argument text. LimitError (depth_too_large) if it is nested deeper than the lane's max_depth.
 
     Flags: `empty_arguments` (stands for {}), `lone_surrogate`, `number_out_of_range` (1e999 becomes infinite),
     and each leniency that was used.
     """
-    tracker = JSONTracker(max_depth=max_depth)
-    try:
-        tracker.feed(text)
-    except UnicodeEncodeError:
+    text = lane.text
+    if not text.isascii() and _HALF.search(text):
         return Verdict("malformed", detail="half a surrogate pair stands outside an escape")
-    state = tracker.finish()
+    state, depth, deepest, error_at, has_lone_surrogate, may_overflow = lane.json()
     if state == "empty":
         return Verdict(flags=("empty_arguments",))
-    flags = ("lone_surrogate",) if tracker.lone_surrogate else ()
+    flags = ("lone_surrogate",) if has_lone_surrogate else ()
     if state == "closed":
         if text[_skip_white(text, 0)] != "{":
             return Verdict("malformed", flags, "the arguments are not a JSON object")
-        return _judge_members(text, tracker.max_depth_seen, flags, lenient)
-    verdict = _judge_leniently(text, max_depth, lenient) if lenient else None
+        return _judge_members(text, deepest, flags, lenient, may_overflow)
+    verdict = _judge_leniently(text, lane.max_depth, lenient) if lenient else None
     if verdict is not None:
         return verdict
     if state == "open":
-        return Verdict("incomplete", flags, f"the text ends inside the JSON, {tracker.depth} level(s) open")
+        return Verdict("incomplete", flags, f"the text ends inside the JSON, {depth} level(s) open")
     if state == "trailing":
-        return Verdict("malformed", flags, f"text follows the JSON object at byte {tracker.error_at}")
-    return Verdict("malformed", flags, f"not JSON from byte {tracker.error_at} on")
+        return Verdict("malformed", flags, f"text follows the JSON object at byte {error_at}")
+    return Verdict("malformed", flags, f"not JSON from byte {error_at} on")
 
 
-def _judge_members(text: str, depth: int, flags: tuple[str, ...], lenient: frozenset[str]) -> Verdict:
+def _judge_members(
+    text: str, depth: int, flags: tuple[str, ...], lenient: frozenset[str], may_overflow: bool
+) -> Verdict:
     """A valid object: are its member names unique, and can Python hold its numbers?"""
     try:
         value = _decode(text, depth, _unique_members)
@@ -108,7 +107,7 @@ def _judge_members(text: str, depth: int, flags: tuple[str, ...], lenient: froze
         return Verdict("duplicate_key", flags, f"the member name {error.args[0]!r} is repeated")
     except ValueError:
         return Verdict("malformed", flags, "an integer has more digits than Python converts")
-    if _MAY_OVERFLOW.search(text) and any(each in _INFINITE for each in _scalars(value)):
+    if may_overflow and any(each in _INFINITE for each in _scalars(value)):
         flags = (*flags, "number_out_of_range")
     return Verdict(flags=flags)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 
+from trigate._core import Lane
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.protocols.anthropic_wire import FirstText, ToolUse, text_of
@@ -52,6 +53,7 @@ class Block:
         "call",
         "citations",
         "index",
+        "input",
         "is_altered",
         "is_cut",
         "is_stopped",
@@ -70,6 +72,7 @@ class Block:
         self.call: ToolCall | None = None
         self.part: TextPart | None = None
         self.pieces: dict[str, list[str]] = {}
+        self.input = Lane()  # of a tool that the provider runs
         self.citations: list[bytes] = []
         self.start_input: str | None = None  # the text of the start's `input`, None for an empty one
         self.is_told = "input" in members  # the wire said what the arguments are, be it that there are none
@@ -89,7 +92,11 @@ class Block:
     def has_pieces(self) -> bool:
         """Whether a delta added anything."""
         return bool(
-            self.pieces or self.citations or self.part or (self.call is not None and self.call.arguments)
+            self.pieces
+            or self.citations
+            or self.input
+            or self.part
+            or (self.call is not None and self.call.arguments)
         )
 
     def gather(self, member: str, piece: str) -> None:
@@ -132,7 +139,7 @@ class Block:
         return object_of(members)
 
     def _whole_input(self) -> str:
-        return self._gathered("input") or self.start_input or "{}"
+        return self.input.text or self.start_input or "{}"
 
     def _whole_members(self) -> dict[str, bytes]:
         """The start's members with what the deltas added."""

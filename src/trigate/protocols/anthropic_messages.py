@@ -379,8 +379,9 @@ class AnthropicMessages:
         elif block.call is not None:
             turn.add_arguments(block.call, piece, event.start)
             turn.follow_arguments(block.call, piece)
-        elif turn.keep(len(piece), event.start):
-            block.gather("input", piece)
+        else:
+            turn.add_unshown(block.input, piece, event.start)
+            turn.follow_unshown(block.input, piece)
 
     def _add(self, block: Block, delta: Delta, event: Frame) -> None:
         """Everything but arguments."""

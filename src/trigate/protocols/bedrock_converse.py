@@ -24,10 +24,9 @@ from trigate.errors import DecodeError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import bedrock_answers
-from trigate.protocols.bedrock_converse_blocks import Block, Kind
+from trigate.protocols.bedrock_converse_blocks import Block, Kind, kind_of, member_of
 from trigate.protocols.bedrock_converse_wire import (
     CLIENT_TOOLS,
-    SERVER_TOOL,
     SHAPES,
     AnyObject,
     BlockDelta,
@@ -181,8 +180,8 @@ class BedrockConverse:
         raw = message.start if is_given(message.start) else msgspec.Raw(b"{}")
         decode(raw, AnyObject, event)
         told = {name: value for name, value in members_of(bytes(raw), event).items() if value != b"null"}
-        kind = _kind_of(told, event)
-        member = _member_of(kind)
+        kind = kind_of(told, event)
+        member = member_of(kind)
         start: dict[str, bytes] = {}
         if member is not None:
             decode(msgspec.Raw(told[member]), AnyObject, event)
@@ -299,8 +298,10 @@ class BedrockConverse:
         elif block.call is not None:
             add_piece(turn, block.call, piece, is_text, event.start)
             turn.follow_arguments(block.call, piece)
-        elif turn.keep(len(piece), event.start):
-            block.gather("input", piece)
+        else:
+            turn.add_unshown(block.input, piece, event.start)
+            if is_text:
+                turn.follow_unshown(block.input, piece)
 
     def _add(self, block: Block, delta: Delta, event: Frame) -> None:
         """Everything but arguments."""
@@ -463,23 +464,6 @@ class BedrockConverse:
             self._turn.is_end_clean = False
             self._turn.anomaly("missing_metadata", None, "the input ended without metadata")
         self._end(word, None)
-
-
-def _kind_of(told: dict[str, bytes], event: Frame) -> Kind:
-    """What a block is by the members of its start: none for text, or by mistake an empty one of its own."""
-    if "toolUse" in told:
-        is_server = decode(msgspec.Raw(told["toolUse"]), ToolUse, event).type == SERVER_TOOL
-        return "server" if is_server else "tool"
-    if "toolResult" in told:
-        return "toolResult"
-    if "image" in told:
-        return "image"
-    return "empty" if told.keys() <= {"text", "reasoningContent"} else "unknown"
-
-
-def _member_of(kind: Kind) -> str | None:
-    """The member of the start that holds a block of this kind."""
-    return {"tool": "toolUse", "server": "toolUse", "toolResult": "toolResult", "image": "image"}.get(kind)
 
 
 _Handler = Callable[[BedrockConverse, bytes, Frame], None]

@@ -14,13 +14,19 @@ import binascii
 import json
 from typing import Literal, TypeAlias
 
+import msgspec
+
+from trigate._core import Lane
 from trigate.calls import ToolCall
+from trigate.framing import Frame
+from trigate.protocols.bedrock_converse_wire import SERVER_TOOL, ToolUse
 from trigate.protocols.raw_json import array_of, is_object, object_of, word_of
+from trigate.protocols.wire import decode
 from trigate.response import ServerCall
 from trigate.turn import TextPart
 from trigate.validate import decode_object
 
-__all__ = ["Block", "Kind"]
+__all__ = ["Block", "Kind", "kind_of", "member_of"]
 
 #: What a block is: "empty" until a delta says it; "server" is a tool that the provider runs.
 Kind: TypeAlias = Literal["empty", "text", "reasoning", "tool", "server", "toolResult", "image", "unknown"]
@@ -37,6 +43,7 @@ class Block:
         "call",
         "citations",
         "index",
+        "input",
         "is_altered",
         "is_cut",
         "is_started",
@@ -57,6 +64,7 @@ class Block:
         self.part: TextPart | None = None
         self.reasoning: TextPart | None = None
         self.pieces: dict[str, list[str]] = {}
+        self.input = Lane()  # of a tool that the provider runs
         self.citations: list[bytes] = []
         self.results: list[bytes | list[str]] = []
         self.is_started = False  # by an event of its own
@@ -72,7 +80,7 @@ class Block:
     @property
     def has_pieces(self) -> bool:
         """Whether a delta added anything."""
-        texts = (self.part, self.reasoning, self.call and self.call.arguments)
+        texts = (self.part, self.reasoning, self.input, self.call and self.call.arguments)
         return bool(self.pieces or self.citations or self.results or any(texts))
 
     def gather(self, member: str, piece: str) -> None:
@@ -97,7 +105,7 @@ class Block:
         """For display: an input that is no JSON stands there as a string."""
         members = self._whole_result()
         if self.kind == "server":
-            text = self.gathered("input") or "{}"
+            text = self.input.text or "{}"
             members = self.start | {"input": (text if is_object(text) else json.dumps(text)).encode()}
         return ServerCall(
             type=word_of(self.start, "type") or self.kind,
@@ -118,7 +126,7 @@ class Block:
             case "tool":
                 return self._tool_block()
             case "server":
-                text = self.gathered("input") or "{}"
+                text = self.input.text or "{}"
                 input_ = {"input": text.encode()} if is_object(text) else None
                 return [] if input_ is None else [object_of({"toolUse": object_of(self.start | input_)})]
             case "toolResult":
@@ -178,3 +186,20 @@ def join_blobs(pieces: list[str]) -> str | None:
 
 def _text(text: str) -> bytes:
     return object_of({"text": json.dumps(text).encode()})
+
+
+def kind_of(told: dict[str, bytes], event: Frame) -> Kind:
+    """What a block is by the members of its start: none for text, or by mistake an empty one of its own."""
+    if "toolUse" in told:
+        is_server = decode(msgspec.Raw(told["toolUse"]), ToolUse, event).type == SERVER_TOOL
+        return "server" if is_server else "tool"
+    if "toolResult" in told:
+        return "toolResult"
+    if "image" in told:
+        return "image"
+    return "empty" if told.keys() <= {"text", "reasoningContent"} else "unknown"
+
+
+def member_of(kind: Kind) -> str | None:
+    """The member of the start that holds a block of this kind."""
+    return {"tool": "toolUse", "server": "toolUse", "toolResult": "toolResult", "image": "image"}.get(kind)

@@ -133,7 +133,8 @@ class ToolCalls:
     def _follow(self, slot: Slot, fragment: Fragment, call_id: str | None, text: str) -> None:
         """A piece of a call that is known: the next one means the same, unless it may be a new beginning."""
         is_plain = not (slot.held or slot.has_foreign_id or fragment.extra_content)
-        is_routed = fragment.index is not None or len(self.slots) == 1
+        # Where calls have no index, one without it is sought by what was read last.
+        is_routed = len(self.slots) == 1 or (self._has_indices and fragment.index is not None)
         if slot.call is not None and slot.name and is_plain and is_routed and call_id in (None, slot.call_id):
             self._turn.follow_arguments(slot.call, text)
 
