@@ -106,6 +106,11 @@ cdef unsigned _utf8_flag(str errors) except? 0xffff:
     return TG_SSE_STRICT_UTF8 if errors == "strict" else 0
 
 
+cdef inline bytes _owner_of(tg_event *event, const uint8_t *ptr, size_t size, bytes chunk):
+    """The chunk, if the event's data lie in it."""
+    return chunk if ptr <= event.data.ptr <= ptr + size else None
+
+
 @cython.internal
 cdef class _Decoder:
     """The verbs of every decoder. A subclass says which framing, and makes objects of the core's events.
@@ -152,7 +157,8 @@ cdef class _Decoder:
         self._spoilt = None
         self._left = None
 
-    cdef object _event(self, tg_event *event):
+    cdef object _event(self, tg_event *event, bytes chunk):
+        """The object for an event. chunk: in which its data lie, or None if they lie elsewhere."""
         raise NotImplementedError
 
     def feed(self, chunk, /):
@@ -163,7 +169,7 @@ cdef class _Decoder:
             self._check()
             PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
             try:
-                return self._take(<const uint8_t *> view.buf, <size_t> view.len)
+                return self._take(<const uint8_t *> view.buf, <size_t> view.len, chunk)
             finally:
                 PyBuffer_Release(&view)
         finally:
@@ -178,15 +184,16 @@ cdef class _Decoder:
             raise _error(self._status, tg_stream_error_off(&self._stream))
         return 0
 
-    cdef list _take(self, const uint8_t *ptr, size_t size):
+    cdef list _take(self, const uint8_t *ptr, size_t size, object chunk):
         cdef list events = []
+        cdef bytes owner = chunk if type(chunk) is bytes else None
         cdef tg_event event
         cdef tg_status status = tg_stream_feed(&self._stream, ptr, size)
         try:
             if status == TG_OK:
                 status = tg_stream_next(&self._stream, &event)
                 while status == TG_OK:
-                    events.append(self._event(&event))
+                    events.append(self._event(&event, _owner_of(&event, ptr, size, owner)))
                     status = tg_stream_next(&self._stream, &event)
         except BaseException as error:
             # The chunk is gone after this call, and the core has not read all of it.
@@ -273,9 +280,9 @@ cdef class SSEDecoder(_Decoder):
         self._type_bytes = None
         self._id = ""
 
-    cdef object _event(self, tg_event *event):
+    cdef object _event(self, tg_event *event, bytes chunk):
         cdef ServerSentEvent made = ServerSentEvent.__new__(ServerSentEvent)
-        made._bytes = _copy(event.data)
+        made._borrow(event, chunk)
         made.event = self._event_type(event)
         if event.is_id_changed:
             self._id = _text(event.last_event_id)
@@ -324,9 +331,9 @@ cdef class _RecordDecoder(_Decoder):
 
     cdef readonly str errors
 
-    cdef object _event(self, tg_event *event):
+    cdef object _event(self, tg_event *event, bytes chunk):
         cdef Record made = Record.__new__(Record)
-        made._bytes = _copy(event.data)
+        made._borrow(event, chunk)
         made._place(event)
         return made
 
@@ -384,7 +391,7 @@ cdef class EventStreamDecoder(_Decoder):
     def __init__(self, *, limits=None):
         self._begin(TG_FRAMING_EVENTSTREAM, limits, 0)
 
-    cdef object _event(self, tg_event *event):
+    cdef object _event(self, tg_event *event, bytes chunk):
         cdef EventStreamMessage made = EventStreamMessage.__new__(EventStreamMessage)
         made._fill(_headers(tg_stream_headers(&self._stream)), _copy(event.data))
         made._place(event)

@@ -1,7 +1,8 @@
 # What the decoders give out: events, records and messages. Part of _core.pyx, which includes this file.
 #
 # Rules
-#  - Immutable, and made of text and numbers alone: data is kept as bytes and becomes text when it is asked for.
+#  - Immutable, and made of text and numbers alone. Data stays in the chunk that it came in, if that is `bytes`, until
+#    it is asked for; it lives on as what was asked for, and the chunk may go.
 #  - An offset is a byte from the start of the stream, or None for an object that was made by hand.
 
 # The offset of an event that was made by hand.
@@ -20,11 +21,11 @@ cdef class _Frame:
     cdef uint64_t _start
     cdef uint64_t _data_start
     cdef uint64_t _end
+    cdef bint _is_placed
+    cdef bytes _chunk  # in which the data lies, while neither _bytes nor _str is there
+    cdef tg_span _span
     cdef bytes _bytes
     cdef str _str
-
-    def __cinit__(self):
-        self._start = self._data_start = self._end = _NOWHERE
 
     def __init__(self):
         raise TypeError("this is a base class: make a ServerSentEvent, a Record or an EventStreamMessage")
@@ -33,34 +34,58 @@ cdef class _Frame:
         self._start = event.start_off
         self._data_start = event.data_off
         self._end = event.end_off
+        self._is_placed = True
+
+    cdef int _borrow(self, tg_event *event, bytes chunk) except -1:
+        """Takes the data of an event, which lie in the chunk, or in the core's own memory if it is None."""
+        if chunk is None:
+            self._bytes = _copy(event.data)
+        else:
+            self._chunk = chunk
+            self._span = event.data
+        return 0
 
     @property
     def start(self):
-        return _offset(self._start)
+        return self._start if self._is_placed else None
 
     @property
     def data_start(self):
-        return _offset(self._data_start)
+        return self._data_start if self._is_placed else None
 
     @property
     def end(self):
-        return _offset(self._end)
+        return self._end if self._is_placed else None
 
     @property
     def data(self):
         with cython.critical_section(self):
             if self._str is None:
-                self._str = self._bytes.decode("utf-8", "replace")
+                if self._chunk is not None:
+                    self._str = _text(self._span)
+                    self._chunk = None
+                else:
+                    self._str = self._bytes.decode("utf-8", "replace")
             return self._str
 
     @property
     def data_bytes(self):
         """The data as UTF-8: what came in, ill-formed sequences replaced."""
-        return self._bytes
+        return self._octets()
+
+    cdef bytes _octets(self):
+        with cython.critical_section(self):
+            if self._bytes is None:
+                if self._chunk is not None:
+                    self._bytes = _copy(self._span)
+                    self._chunk = None
+                else:
+                    self._bytes = self._str.encode("utf-8")
+            return self._bytes
 
     def json(self):
         """The data as JSON; DecodeError or LimitError, as trigate.data_json says, if it cannot be read."""
-        return _load_json(self._bytes, self.event, self.data_start)
+        return _load_json(self._octets(), self.event, self.data_start)
 
 
 @cython.final
@@ -95,11 +120,11 @@ cdef class ServerSentEvent(_Frame):
         if not isinstance(other, ServerSentEvent):
             return NotImplemented
         cdef ServerSentEvent that = other
-        return (self._bytes == that._bytes and self.event == that.event and self.id == that.id
+        return (self._octets() == that._octets() and self.event == that.event and self.id == that.id
                 and self.retry == that.retry)
 
     def __hash__(self):
-        return hash((self.event, self._bytes, self.id, self.retry))
+        return hash((self.event, self._octets(), self.id, self.retry))
 
     def __repr__(self):
         cdef str text = f"ServerSentEvent(event={self.event!r}, data={self.data!r}"
@@ -135,10 +160,10 @@ cdef class Record(_Frame):
     def __eq__(self, other):
         if not isinstance(other, Record):
             return NotImplemented
-        return self._bytes == (<Record> other)._bytes
+        return self._octets() == (<Record> other)._octets()
 
     def __hash__(self):
-        return hash((Record, self._bytes))
+        return hash((Record, self._octets()))
 
     def __repr__(self):
         return f"Record({self.data!r})"

@@ -90,6 +90,7 @@ cdef class Intake:
     cdef int _take(self, const uint8_t *ptr, size_t size, object chunk) except -1:
         cdef _Decoder decoder = self._decoder
         cdef Lanes lanes = self._lanes
+        cdef bytes owner = chunk if type(chunk) is bytes else None
         cdef tg_event event
         cdef tg_status status = tg_stream_feed(&decoder._stream, ptr, size)
         lanes._sync()
@@ -105,7 +106,7 @@ cdef class Intake:
                     continue
             lanes._begin(&event)
             self._has_frames = self._is_flowing = self._watches_chunks = True
-            if not self._read(decoder._event(&event)):
+            if not self._read(decoder._event(&event, _owner_of(&event, ptr, size, owner))):
                 self._is_flowing = False
                 return 0
             lanes._end()

@@ -23,6 +23,7 @@
 #include "tg_unescape.c"
 #include "tg_template.c"
 #include "tg_predict.c"
+#include "tg_plain.c"
 #include "tg_sse.c"
 #include "tg_sse_life.c"
 #include "tg_json_step.c"

@@ -1,5 +1,7 @@
 /* tg_sse.c - the machine of tg_sse.h: what each field does, limits, dispatch, chunks, the rest.
  *
+ * TG_NO_RUN turns off what runs over a whole frame; the steps alone are complete.
+ *
  * Refuses: touching bytes of the data; tg_line finds lines, tg_field values, tg_block joins them.
  */
 #include "tg_sse.h"
@@ -259,6 +261,10 @@ sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
     event.data_off = self->data_off;
     event.end_off = view->end_off;
     event.frame = sse_frame(self, &event);
+#ifndef TG_NO_RUN
+    if (event.frame.len > 0)
+        tg_plain_learn(&self->plain, &event);
+#endif
     sse_close_block(self);
     self->is_event_out = true;
     *out = event;
@@ -335,6 +341,37 @@ sse_run(tg_sse *self)
     }
 }
 
+/* The next event, if its lines are those of the last one around other data. What is left out here
+ * (limits, an id that changed, ill-formed data) is left to the lines. */
+static bool
+sse_take_plain(tg_sse *self, tg_event *out)
+{
+    tg_event event = {.head = tg_span_empty()};
+    size_t size;
+
+    if (self->state != TG_SSE_BETWEEN || self->last_id.is_touched ||
+        !tg_line_is_at_start(&self->line))
+        return false;
+    event.frame.ptr = self->line.chunk + self->line.pos;
+    size = tg_plain_find(&self->plain, event.frame.ptr, self->line.len - self->line.pos,
+                         &event.type, &event.data);
+    if (size == 0 || size > self->limits.max_line_bytes || size > self->limits.max_event_bytes)
+        return false;
+    if ((self->flags & TG_SSE_STRICT_UTF8) == 0) {
+        self->work += event.data.len;
+        if (tg_utf8_check(event.data) < event.data.len)
+            return false;
+    }
+    event.frame.len = size;
+    event.last_event_id = tg_buf_span(&self->last_id.string, 0);
+    event.start_off = self->line.start_off;
+    event.data_off = event.start_off + self->plain.head_len;
+    event.end_off = event.start_off + size;
+    tg_line_skip(&self->line, size);
+    *out = event;
+    return true;
+}
+
 tg_status
 tg_sse_next(tg_sse *self, tg_event *out)
 {
@@ -349,6 +386,8 @@ tg_sse_next(tg_sse *self, tg_event *out)
     for (;;) {
         if (self->predict != NULL)
             sse_run(self);
+        if (self->plain.head_len > 0 && sse_take_plain(self, out))
+            return TG_OK;
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)
             return sse_pause(self, &view);

@@ -34,6 +34,7 @@
 #include "tg_last_id.h"
 #include "tg_limits.h"
 #include "tg_line.h"
+#include "tg_plain.h"
 #include "tg_predict.h"
 #include "tg_status.h"
 #include "tg_utf8.h"
@@ -86,6 +87,7 @@ typedef struct tg_sse {
     tg_last_id last_id;
     tg_rest rest;        /* after finish */
     bool is_plain;       /* the open block has lines of type and data alone */
+    tg_plain plain;      /* the lines of the last event, or nothing */
     tg_predict *predict; /* frames that it knows are skipped whole; or NULL */
 } tg_sse;
 

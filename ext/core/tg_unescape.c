@@ -112,6 +112,8 @@ tg_unescape(tg_buf *out, const tg_alloc *alloc, tg_span string)
     const size_t before = out->len;
     uint8_t *to;
 
+    if (string.len == 0)
+        return true; /* out may have no block yet, and nothing is added to a null pointer */
     if (!tg_buf_reserve(out, alloc, UNESCAPE_NO_LIMIT, before + string.len))
         return false;
     to = out->ptr + before;
