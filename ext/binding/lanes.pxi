@@ -43,7 +43,8 @@ cdef class Lanes:
     cdef object _owner
     cdef str _piece
     cdef size_t _room
-    # The open lanes, by the core's number: (lane, kind, owner).
+    cdef object _ends
+    # The open lanes, by the core's number: (lane, kind, owner, ends).
     cdef list _open
     # Items told so far, and the delta that may go on.
     cdef list _items
@@ -93,12 +94,27 @@ cdef class Lanes:
         if self._predict.has_sequence:
             self._predict.sequence = value
 
-    def follow(self, Lane lane not None, kind, owner, str piece not None, size_t room=<size_t> -1):
+    def keep_each(self):
+        """Pieces are told apart (see `follow`), and the last event that went unread is kept (`take_latest`)."""
+        self._predict.keeps_each = True
+
+    def take_latest(self):
+        """The data of the last event that went unread, once; None if there is none since."""
+        if not self._predict.latest.len:
+            return None
+        cdef bytes data = PyBytes_FromStringAndSize(
+            <const char *> self._predict.latest.ptr, <Py_ssize_t> self._predict.latest.len)
+        self._predict.latest.len = 0
+        return data
+
+    def follow(self, Lane lane not None, kind, owner, str piece not None, size_t room=<size_t> -1, ends=None):
         """This event was nothing but a piece for the lane, which may take `room` bytes more of the same.
 
         kind, owner: those of its items, as `delta` takes them; kind None for a lane that is not shown.
+        ends: to which the lane's size after each piece is appended; asks for `keep_each` before.
         """
         self._lane, self._kind, self._owner, self._piece, self._room = lane, kind, owner, piece, room
+        self._ends = ends
 
     # -- items -----------------------------------------------------------------------------------------
 
@@ -207,7 +223,7 @@ cdef class Lanes:
                 return <size_t> index
         number = tg_predict_open(&self._predict, self._room)
         if number != TG_PREDICT_NO_LANE:
-            self._open.append((self._lane, self._kind, self._owner))
+            self._open.append((self._lane, self._kind, self._owner, self._ends))
         return number
 
     cdef int _drain(self) except -1:
@@ -223,6 +239,8 @@ cdef class Lanes:
             known = <tuple> self._open[number]
             (<Lane> known[0]).extend(text.ptr, text.len)
             self._kept += text.len
+            if known[3] is not None:
+                known[3].append((<Lane> known[0]).size)
             if self.deltas and known[1] is not None:
                 self._add_delta(known[1], known[2], _text(text))
         tg_predict_drain(&self._predict)

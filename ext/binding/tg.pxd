@@ -95,6 +95,10 @@ cdef extern from "tg.h":
         TG_FRAMING_ARRAY
         TG_FRAMING_EVENTSTREAM
 
+    ctypedef struct tg_buf:
+        uint8_t *ptr
+        size_t len
+
     ctypedef enum tg_role:
         TG_ROLE_OBJECT
         TG_ROLE_ARRAY
@@ -129,6 +133,8 @@ cdef extern from "tg.h":
         size_t *rooms
         size_t room
         bint is_event_raw
+        bint keeps_each
+        tg_buf latest
         bint has_sequence
         uint64_t sequence
         uint64_t hits
@@ -177,8 +183,6 @@ cdef extern from "tg.h":
 
     uint64_t TG_JSON_NOWHERE
 
-    ctypedef struct tg_buf:
-        size_t len
 
     ctypedef struct tg_json:
         bint has_large_number

@@ -27,6 +27,7 @@ tg_predict_free(tg_predict *self)
         tg_template_free(self->templates[--self->template_count], &self->alloc);
     tg_buf_free(&self->text, &self->alloc);
     tg_buf_free(&self->runs, &self->alloc);
+    tg_buf_free(&self->latest, &self->alloc);
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ predict_note_run(tg_predict *self, size_t lane)
         uint8_t *last = self->runs.ptr + (count - 1) * sizeof run;
 
         memcpy(&run, last, sizeof run);
-        if (run.lane == lane) {
+        if (run.lane == lane && !self->keeps_each) {
             run.end = self->text.len;
             memcpy(last, &run, sizeof run);
             return true;
@@ -107,8 +108,19 @@ predict_use(tg_predict *self, size_t index)
     self->templates[0] = used;
 }
 
+/* Whether a piece of this size, which stands at the end of the text, is taken. */
 static bool
-predict_take(tg_predict *self, size_t index, const tg_match *match)
+predict_accept(tg_predict *self, size_t lane, size_t size)
+{
+    if (size > self->rooms[lane] || size > self->room)
+        return false;
+    if (size == 0)
+        return !self->keeps_each;
+    return predict_note_run(self, lane);
+}
+
+static bool
+predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data)
 {
     const size_t lane = self->templates[index]->lane;
     const size_t before = self->text.len;
@@ -116,13 +128,19 @@ predict_take(tg_predict *self, size_t index, const tg_match *match)
 
     if (match->has_sequence && (!self->has_sequence || match->sequence != self->sequence + 1))
         return false;
+    if (self->keeps_each &&
+        !tg_buf_reserve(&self->latest, &self->alloc, PREDICT_NO_LIMIT, data.len))
+        return false;
     if (!predict_append(self, match))
         return false;
     size = self->text.len - before;
-    if (size > self->rooms[lane] || size > self->room ||
-        (size > 0 && !predict_note_run(self, lane))) {
+    if (!predict_accept(self, lane, size)) {
         self->text.len = before;
         return false;
+    }
+    if (self->keeps_each) {
+        memcpy(self->latest.ptr, data.ptr, data.len);
+        self->latest.len = data.len;
     }
     self->rooms[lane] -= size;
     self->room -= size;
@@ -151,7 +169,9 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len)
         self->work += match.len;
         if (match.len > self->max_frame || (self->is_frame_raw && !predict_is_utf8(&match)))
             return 0;
-        return predict_take(self, i, &match) ? match.len : 0;
+        return predict_take(self, i, &match, tg_template_data(self->templates[i], ptr, match.len))
+                   ? match.len
+                   : 0;
     }
     return 0;
 }
@@ -166,7 +186,7 @@ tg_predict_event(tg_predict *self, const tg_event *event)
         if (tg_template_fits(self->templates[i], event, &match)) {
             self->work += match.len;
             return (!self->is_event_raw || predict_is_utf8(&match)) &&
-                   predict_take(self, i, &match);
+                   predict_take(self, i, &match, event->data);
         }
     }
     return false;

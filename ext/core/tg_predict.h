@@ -57,10 +57,12 @@ typedef struct tg_predict {
     size_t max_frame;               /* a longer one is not taken: it may pass a limit */
     bool has_sequence;              /* sequence is that of the last event */
     uint64_t sequence;
-    tg_buf text;   /* of all runs, end to end */
-    tg_buf runs;   /* tg_run, one after the other */
-    uint64_t hits; /* frames and events taken */
-    uint64_t work; /* bytes compared or scanned; the buffers count their own */
+    tg_buf text;     /* of all runs, end to end */
+    tg_buf runs;     /* tg_run, one after the other */
+    bool keeps_each; /* each piece is a run of its own, and not empty; latest is kept */
+    tg_buf latest;   /* data of the event that was taken last */
+    uint64_t hits;   /* frames and events taken */
+    uint64_t work;   /* bytes compared or scanned; the buffers count their own */
 } tg_predict;
 
 void tg_predict_init(tg_predict *self, const tg_alloc *alloc);

@@ -217,6 +217,14 @@ tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_m
                                                  self->prefix_len, self->suffix_len, ptr, len, out);
 }
 
+tg_span
+tg_template_data(const tg_template *self, const uint8_t *ptr, size_t len)
+{
+    const tg_span data = {ptr + self->prefix_len, len - self->prefix_len - self->suffix_len};
+
+    return data;
+}
+
 bool
 tg_template_is_same(const tg_template *self, const tg_template *other)
 {

@@ -68,6 +68,8 @@ void tg_template_free(tg_template *self, const tg_alloc *alloc);
 bool tg_template_fits(const tg_template *self, const tg_event *event, tg_match *out);
 /* Whether bytes begin with its frame. */
 bool tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out);
+/* The data in a frame of that length that begins with this template. */
+tg_span tg_template_data(const tg_template *self, const uint8_t *ptr, size_t len);
 /* Whether two templates are one but for their frames. */
 bool tg_template_is_same(const tg_template *self, const tg_template *other);
 

@@ -9,6 +9,9 @@ Rules
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Callable
+
 from trigate._core import Lane, Lanes
 from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
@@ -55,6 +58,7 @@ class Turn:
         self.is_ended = False
         self.is_faulted = False
         self.is_end_clean = True  # False: it ended without all that the protocol ends with
+        self.catch_up: Callable[[], None] | None = None  # set by a protocol that reads some things late
         self.has_choices = False  # True: wire keys begin with a choice, each with its own indices and ids
         self._status: Status = "in_progress"
         self._error: ErrorInfo | None = None
@@ -104,19 +108,26 @@ class Turn:
         if self._fits(size_of(piece), offset):
             self.lanes.delta(RefusalDelta, index, part.append(piece))
 
-    def follow_text(self, part: TextPart, piece: str, index: int) -> None:
-        """This event was nothing but that piece: what differs from it in its piece alone need not be read."""
-        self._follow(part, TextDelta, index, piece)
+    def follow_text(self, part: TextPart, piece: str, index: int, ends: array[int] | None = None) -> None:
+        """This event was nothing but that piece: what differs from it in its piece alone need not be read.
 
-    def follow_reasoning(self, part: TextPart, piece: str, index: int) -> None:
-        self._follow(part, ReasoningDelta, index, piece)
+        ends: where the place of each piece's end is written, if somebody wants to know.
+        """
+        self._follow(part, TextDelta, index, piece, ends)
+
+    def follow_reasoning(
+        self, part: TextPart, piece: str, index: int, ends: array[int] | None = None
+    ) -> None:
+        self._follow(part, ReasoningDelta, index, piece, ends)
 
     def follow_refusal(self, part: TextPart, piece: str, index: int) -> None:
         self._follow(part, RefusalDelta, index, piece)
 
-    def _follow(self, part: TextPart, kind: type, index: int, piece: str) -> None:
+    def _follow(
+        self, part: TextPart, kind: type, index: int, piece: str, ends: array[int] | None = None
+    ) -> None:
         if not part.has_half and self._error is None:
-            self.lanes.follow(part.lane, kind, index, piece)
+            self.lanes.follow(part.lane, kind, index, piece, ends=ends)
 
     def add_unshown(self, lane: Lane, piece: str, offset: int | None) -> None:
         """A piece of something that is shown when it is whole: the input of a tool that the provider runs."""
@@ -452,6 +463,8 @@ class Turn:
         return self._status
 
     def response(self, *, clean_end: bool = False) -> Response:
+        if self.catch_up is not None:
+            self.catch_up()
         return Response(
             status=self._status,
             protocol=self.protocol,

@@ -21,12 +21,15 @@ from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import gemini_answers
 from trigate.protocols.gemini_calls import CandidateCalls
+from trigate.protocols.gemini_parts import Parts, is_plain
 from trigate.protocols.gemini_wire import (
+    SHAPES,
     Candidate,
     Chunk,
     Content,
     Feedback,
     Part,
+    counts_of,
     usage_of,
 )
 from trigate.protocols.profile import Profile
@@ -104,7 +107,7 @@ class _Candidate:
     def __init__(self, turn: Turn, index: int) -> None:
         self.index = index
         self.calls = CandidateCalls(turn, index)
-        self.parts: list[bytes] = []
+        self.parts = Parts(turn)
         self.text: TextPart | None = None
         self.reasoning: TextPart | None = None
         self.has_content = False
@@ -121,11 +124,13 @@ class Gemini:
     framings: ClassVar[tuple[Framing, ...]] = ("sse", "json-array")
     requires_call_id: ClassVar[bool] = False
     profile: ClassVar[Profile] = PROFILE
-    shapes: ClassVar[Shapes | None] = None  # each part goes back as it came, and most chunks count tokens
+    shapes: ClassVar[Shapes | None] = SHAPES
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         turn.has_choices = True
+        turn.catch_up = self._catch_up
+        turn.lanes.keep_each()
         self._candidates: dict[int, _Candidate] = {}
         self._blocked: tuple[str, int | None] | None = None
         self._has_sentinel = False
@@ -154,8 +159,15 @@ class Gemini:
 
     # -- one chunk ---------------------------------------------------------------------------------
 
+    def _catch_up(self) -> None:
+        """Counts are cumulative: those of the last chunk that went unread."""
+        latest = self._turn.lanes.take_latest()
+        if latest is not None:
+            self._turn.usage = counts_of(latest) or self._turn.usage
+
     def event(self, event: Frame) -> None:
         turn = self._turn
+        self._catch_up()
         if turn.strays is None and isinstance(event, ServerSentEvent) and event.end is not None:
             turn.strays = Strays(event.end, turn.options.limits.max_event_bytes)
         data = event.data_bytes.strip()
@@ -275,14 +287,17 @@ class Gemini:
 
     def _take_part(self, candidate: _Candidate, raw: msgspec.Raw, event: Frame) -> None:
         turn = self._turn
-        if not turn.keep(len(raw), event.start):
-            return
         part = decode(raw, Part, event)
-        candidate.parts.append(bytes(raw))
         is_known = part.text is not None or bool(part.thoughtSignature)
+        if part.text and is_plain(bytes(raw)):
+            candidate.has_content = True
+            self._take_plain_text(candidate, part.text, bool(part.thought), event)
+            return
+        if not candidate.parts.add(bytes(raw), event.start):
+            return
         if part.text:
             candidate.has_content = True
-            self._take_text(candidate, part.text, bool(part.thought), event)
+            self._take_text(self._text_of(candidate, bool(part.thought)), candidate, part.text, event)
         if is_given(part.functionCall):
             is_known = candidate.has_content = True
             self._check_restart(event)
@@ -305,21 +320,33 @@ class Gemini:
             self._turn.conflict("response_restarted", event.start, detail)
         self._calls_id = self._chunk_id
 
-    def _take_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
+    def _text_of(self, candidate: _Candidate, is_thought: bool) -> TextPart:
         turn = self._turn
         if is_thought:
             if candidate.reasoning is None:
                 candidate.reasoning = turn.open_reasoning()
-            turn.add_reasoning(candidate.reasoning, text, candidate.index, event.start)
-            return
+            return candidate.reasoning
         if candidate.text is None:
             candidate.text = turn.open_text(candidate.index)
-        turn.add_text(candidate.text, text, candidate.index, event.start)
+        return candidate.text
+
+    def _take_text(self, part: TextPart, candidate: _Candidate, text: str, event: Frame) -> None:
+        add = self._turn.add_reasoning if part is candidate.reasoning else self._turn.add_text
+        add(part, text, candidate.index, event.start)
+
+    def _take_plain_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
+        part = self._text_of(candidate, is_thought)
+        ends = candidate.parts.begin_text(part, is_thought)
+        self._take_text(part, candidate, text, event)
+        ends.append(part.lane.size)
+        follow = self._turn.follow_reasoning if is_thought else self._turn.follow_text
+        follow(part, text, candidate.index, ends)
 
     # -- the end -----------------------------------------------------------------------------------
 
     def finish(self, left: Leftover) -> None:
         """The end of the input ends the response, if it said how and nothing of it is missing."""
+        self._catch_up()
         self._keep_echo()
         strays = self._turn.strays
         if strays is not None and strays.state != "none":
@@ -376,7 +403,7 @@ class Gemini:
     def _keep_echo(self) -> None:
         first = min(self._candidates, default=None)
         if first is not None:
-            self._turn.echo = tuple(self._candidates[first].parts)
+            self._turn.echo = self._candidates[first].parts.to_json()
 
 
 def _status_of(word: str) -> Status:

@@ -10,10 +10,12 @@ from typing import Any
 
 import msgspec
 
+from trigate.protocols.shapes import FIXED, IGNORED, TEXT, Place, shapes
 from trigate.protocols.wire import count_of
 from trigate.response import Usage
 
 __all__ = [
+    "SHAPES",
     "Candidate",
     "Chunk",
     "Content",
@@ -21,10 +23,38 @@ __all__ = [
     "FunctionCall",
     "Part",
     "PartialArg",
+    "counts_of",
     "usage_of",
 ]
 
 _NOTHING = msgspec.Raw()
+
+#: The counts differ from chunk to chunk, and only the last ones matter: `counts_of` reads them.
+_USAGE: dict[str, Place] = {
+    "promptTokenCount": IGNORED,
+    "candidatesTokenCount": IGNORED,
+    "totalTokenCount": IGNORED,
+    "thoughtsTokenCount": IGNORED,
+    "cachedContentTokenCount": IGNORED,
+    "promptTokensDetails": FIXED,
+    "cacheTokensDetails": FIXED,
+    "serviceTier": FIXED,
+    "trafficType": FIXED,
+}
+
+
+def _chunk(**part: Place) -> dict[str, Place]:
+    content: dict[str, Place] = {"parts": [{"text": TEXT, **part}], "role": FIXED}
+    return {
+        "candidates": [{"content": content, "index": FIXED, "safetyRatings": FIXED}],
+        "usageMetadata": _USAGE,
+        "modelVersion": FIXED,
+        "createTime": IGNORED,
+        "responseId": FIXED,
+    }
+
+
+SHAPES = shapes(_chunk(), _chunk(thought=True))
 
 
 class Chunk(msgspec.Struct):
@@ -83,6 +113,16 @@ class PartialArg(msgspec.Struct):
     boolValue: bool | None = None
     nullValue: msgspec.Raw = _NOTHING
     willContinue: bool | None = None
+
+
+class _Counts(msgspec.Struct):
+    usageMetadata: dict[str, Any] | None = None
+
+
+def counts_of(data: bytes) -> Usage | None:
+    """The usage in a chunk that has one of the SHAPES."""
+    raw = msgspec.json.decode(data, type=_Counts).usageMetadata
+    return None if raw is None else usage_of(raw)
 
 
 def usage_of(raw: Any) -> Usage:

@@ -1,0 +1,82 @@
+"""The parts of one candidate, kept so that each can go back as it came.
+
+Rules
+ - Plain text parts, which are nearly all of them, are kept as places in the text that they were added to: a part
+   costs eight bytes beside its text. Every other part is kept as its JSON.
+ - Parts are never merged: the turn goes back part by part.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+
+import msgspec
+
+from trigate.text import TextPart
+from trigate.turn import Turn
+
+__all__ = ["Parts", "is_plain"]
+
+
+class _PlainPart(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+    thought: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Run:
+    """Plain parts of one kind, one after the other: where they begin in `part`'s text, and where each ends."""
+
+    __slots__ = ("ends", "is_thought", "part", "start")
+
+    def __init__(self, part: TextPart, is_thought: bool) -> None:
+        self.part = part
+        self.is_thought = is_thought
+        self.start = part.lane.size
+        self.ends = array("Q")
+
+    def to_json(self) -> list[bytes]:
+        told = {"thought": True} if self.is_thought else {}
+        starts = [self.start, *self.ends]
+        texts = (self.part.lane.slice(start, end) for start, end in zip(starts, self.ends, strict=False))
+        return [json.dumps({"text": text} | told).encode() for text in texts]
+
+
+class Parts:
+    """All parts of one candidate, in order of arrival."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._all: list[bytes | _Run] = []
+
+    def add(self, raw: bytes, offset: int | None) -> bool:
+        """A part as it came. False: it is more than may be kept."""
+        if not self._turn.keep(len(raw), offset):
+            return False
+        self._all.append(raw)
+        return True
+
+    def begin_text(self, part: TextPart, is_thought: bool) -> array[int]:
+        """A plain part begins, whose text is added to `part` next: its end is to be appended to what is returned."""
+        last = self._all[-1] if self._all else None
+        if isinstance(last, _Run) and last.part is part and last.is_thought == is_thought:
+            return last.ends
+        self._turn.lanes.touch()
+        run = _Run(part, is_thought)
+        self._all.append(run)
+        return run.ends
+
+    def to_json(self) -> tuple[bytes, ...]:
+        told: list[bytes] = []
+        for each in self._all:
+            told += each.to_json() if isinstance(each, _Run) else [each]
+        return tuple(told)
+
+
+def is_plain(raw: bytes) -> bool:
+    """Whether a part is a text, or a thought, and nothing else: so it can be written again from its text."""
+    try:
+        part = msgspec.json.decode(raw, type=_PlainPart)
+    except msgspec.DecodeError:
+        return False
+    return part.text != "" and part.thought is not False
