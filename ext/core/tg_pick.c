@@ -1,4 +1,4 @@
-/* tg_pick.c - the trie of tg_pick.h and the walk along it.
+/* tg_pick.c - the walk of tg_pick.h along a trie of shapes.
  *
  * Refuses: anything that costs more than one pass; a doubtful event is simply no match.
  */
@@ -8,109 +8,6 @@
 
 #include "tg_buf.h"
 #include "tg_scan.h"
-
-/* ---- declaring --------------------------------------------------------------------------------
- */
-
-bool
-tg_shapes_begin(tg_shapes *self)
-{
-    if (self->shape_count == TG_PICK_SHAPES)
-        return false;
-    self->shape_count++;
-    if (self->node_count == 0)
-        self->node_count = 1;
-    return true;
-}
-
-static bool
-shapes_note(tg_shapes *self, tg_span text, uint16_t *pos, uint16_t *len)
-{
-    if (text.len > TG_PICK_NAMES - self->name_size)
-        return false;
-    *pos = (uint16_t)self->name_size;
-    *len = (uint16_t)text.len;
-    memcpy(self->names + self->name_size, text.ptr, text.len);
-    self->name_size += text.len;
-    return true;
-}
-
-static bool
-shapes_is(const tg_shapes *self, uint16_t pos, uint16_t len, tg_span text)
-{
-    return len == text.len && memcmp(self->names + pos, text.ptr, len) == 0;
-}
-
-/* The member of that name below a node, or 0. */
-static size_t
-shapes_child(const tg_shapes *self, size_t node, tg_span name)
-{
-    size_t index = self->nodes[node].child;
-
-    while (index != 0 &&
-           !shapes_is(self, self->nodes[index].name_pos, self->nodes[index].name_len, name))
-        index = self->nodes[index].next;
-    return index;
-}
-
-/* The same, made if it is not there; 0 if there is no room. */
-static size_t
-shapes_grow(tg_shapes *self, size_t parent, tg_span name)
-{
-    const size_t found = shapes_child(self, parent, name);
-    tg_pick_node *node;
-
-    if (found != 0)
-        return found;
-    if (self->node_count == TG_PICK_NODES)
-        return 0;
-    node = &self->nodes[self->node_count];
-    if (!shapes_note(self, name, &node->name_pos, &node->name_len))
-        return 0;
-    node->next = self->nodes[parent].child;
-    self->nodes[parent].child = (uint8_t)self->node_count;
-    return self->node_count++;
-}
-
-static bool
-shapes_demand(tg_shapes *self, size_t node, uint32_t shapes, tg_span text)
-{
-    tg_pick_literal *literal = &self->literals[self->literal_count];
-
-    if (self->literal_count == TG_PICK_LITERALS ||
-        !shapes_note(self, text, &literal->pos, &literal->len))
-        return false;
-    literal->node = (uint8_t)node;
-    literal->shapes = shapes;
-    self->literal_count++;
-    return true;
-}
-
-bool
-tg_shapes_add(tg_shapes *self, const tg_span *path, size_t depth, tg_role role, tg_span literal)
-{
-    const size_t shape = self->shape_count - 1;
-    const uint32_t bit = (uint32_t)1 << shape;
-    size_t node = 0;
-    size_t i;
-
-    if (depth == 0 || depth >= TG_PICK_DEPTH)
-        return false;
-    for (i = 0; i < depth; i++) {
-        node = shapes_grow(self, node, path[i]);
-        if (node == 0)
-            return false;
-    }
-    if (role == TG_ROLE_LITERAL && !shapes_demand(self, node, bit, literal))
-        return false;
-    if (role == TG_ROLE_LITERAL || role == TG_ROLE_TEXT)
-        self->demands[shape]++;
-    self->nodes[node].roles[role] |= bit;
-    return true;
-}
-
-/* ---- picking ----------------------------------------------------------------------------------
- */
 
 typedef enum pick_type {
     PICK_BROKEN,
@@ -287,7 +184,7 @@ pick_literal(const pick_walk *self, size_t node, const pick_value *value)
     for (i = 0; i < self->shapes->literal_count; i++) {
         const tg_pick_literal *literal = &self->shapes->literals[i];
 
-        if (literal->node == node && shapes_is(self->shapes, literal->pos, literal->len, text))
+        if (literal->node == node && tg_shapes_is_literal(self->shapes, literal, text))
             fits |= literal->shapes;
     }
     return fits;
@@ -376,7 +273,7 @@ pick_member(pick_walk *self, size_t object)
         return 0;
     /* A name with an escape in it is none of the trie's. */
     name.len = (size_t)(self->data.ptr + self->pos - name.ptr) - 1;
-    node = shapes_child(self->shapes, object, name);
+    node = tg_shapes_child(self->shapes, object, name);
     bit = (uint64_t)1 << (node % 64);
     if (node == 0 || (self->seen[node / 64] & bit) != 0 || !pick_take(self, ':'))
         return 0;
@@ -458,11 +355,32 @@ pick_tell(const pick_walk *self, size_t shape, tg_pick *out)
     }
 }
 
+/* Spaces before the brace that ends the event, which stands at `end`. Where there are none, nothing
+ * says that there may be. */
+static bool
+pick_blank(tg_span data, size_t end, tg_pick *out)
+{
+    size_t len = 0;
+
+    while (len < end && data.ptr[end - len - 1] == ' ')
+        len++;
+    if (len == 0)
+        return true;
+    if (out->hole_count == TG_PICK_HOLES)
+        return false;
+    out->holes[out->hole_count].kind = TG_HOLE_BLANK;
+    out->holes[out->hole_count].pos = end - len;
+    out->holes[out->hole_count].len = len;
+    out->hole_count++;
+    return true;
+}
+
 bool
 tg_pick_find(const tg_shapes *shapes, tg_span data, tg_pick *out)
 {
     pick_walk walk = {.shapes = shapes, .data = data};
     size_t shape;
+    size_t end;
 
     if (shapes->shape_count == 0 || !pick_take(&walk, '{'))
         return false;
@@ -472,7 +390,7 @@ tg_pick_find(const tg_shapes *shapes, tg_span data, tg_pick *out)
         const size_t depth = walk.depth;
         const size_t place = walk.stack[depth - 1];
         const size_t node = pick_is_array(&walk, place)
-                                ? shapes_child(shapes, place, tg_span_empty())
+                                ? tg_shapes_child(shapes, place, tg_span_empty())
                                 : pick_member(&walk, place);
 
         if (node == 0 || !pick_value_at(&walk, node))
@@ -480,11 +398,12 @@ tg_pick_find(const tg_shapes *shapes, tg_span data, tg_pick *out)
         if (walk.depth == depth && !pick_close(&walk))
             break;
     }
+    end = walk.pos - 1;
     if (walk.alive == 0 || pick_peek(&walk) != 0 || walk.pos != data.len)
         return false;
     shape = pick_winner(&walk);
     if (shape == TG_PICK_SHAPES)
         return false;
     pick_tell(&walk, shape, out);
-    return true;
+    return pick_blank(data, end, out);
 }

@@ -195,12 +195,15 @@ tg_predict_event(tg_predict *self, const tg_event *event)
 /* ---- learning ---------------------------------------------------------------------------------
  */
 
-/* Whether the text's hole says what the caller read. */
+/* Whether the text's hole says what the caller read. A match has room for one text and one sequence
+ * number: a shape with more of them is no piece, nor is one without a text. */
 static bool
 predict_is_piece(tg_predict *self, const tg_event *event, const tg_pick *pick, tg_span piece)
 {
     const size_t before = self->text.len;
     tg_span text = tg_span_empty();
+    size_t texts = 0;
+    size_t sequences = 0;
     bool is_same = false;
     size_t i;
 
@@ -208,8 +211,12 @@ predict_is_piece(tg_predict *self, const tg_event *event, const tg_pick *pick, t
         if (pick->holes[i].kind == TG_HOLE_TEXT) {
             text.ptr = event->data.ptr + pick->holes[i].pos;
             text.len = pick->holes[i].len;
+            texts++;
         }
+        sequences += pick->holes[i].kind == TG_HOLE_SEQUENCE;
     }
+    if (texts != 1 || sequences > 1)
+        return false;
     if (tg_unescape(&self->text, &self->alloc, text)) {
         const size_t size = self->text.len - before;
 

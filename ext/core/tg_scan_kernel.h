@@ -19,12 +19,14 @@
 #include <intrin.h> /* _BitScanForward64 */
 #endif
 
-/* One function may use instructions that the rest of the build may not. MSVC needs no leave. */
+/* One function may use instructions that the rest of the build may not. MSVC needs no leave; a
+ * clang that plays MSVC hides the intrinsics, and is left the scalar kernel like any other
+ * compiler. */
 #if defined(__GNUC__)
 #define TG_SCAN_TARGET(names) __attribute__((target(names)))
 #define TG_SCAN_INLINE static inline __attribute__((always_inline))
 #define TG_SCAN_APART static __attribute__((noinline))
-#elif defined(_MSC_VER)
+#elif defined(_MSC_VER) && !defined(__clang__)
 #define TG_SCAN_TARGET(names)
 #define TG_SCAN_INLINE static __forceinline
 #define TG_SCAN_APART static __declspec(noinline)

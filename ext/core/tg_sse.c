@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tg_field.h"
+#include "tg_sse_frames.h"
 
 static const char sse_error_name[] = "error";
 
@@ -326,52 +327,6 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
-/* Passes over the frames that are known. */
-static void
-sse_run(tg_sse *self)
-{
-    size_t taken;
-
-    while (self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line)) {
-        taken = tg_predict_frame(self->predict, self->line.chunk + self->line.pos,
-                                 self->line.len - self->line.pos);
-        if (taken == 0)
-            break;
-        tg_line_skip(&self->line, taken);
-    }
-}
-
-/* The next event, if its lines are those of the last one around other data. What is left out here
- * (limits, an id that changed, ill-formed data) is left to the lines. */
-static bool
-sse_take_plain(tg_sse *self, tg_event *out)
-{
-    tg_event event = {.head = tg_span_empty()};
-    size_t size;
-
-    if (self->state != TG_SSE_BETWEEN || self->last_id.is_touched ||
-        !tg_line_is_at_start(&self->line))
-        return false;
-    event.frame.ptr = self->line.chunk + self->line.pos;
-    size = tg_plain_find(&self->plain, event.frame.ptr, self->line.len - self->line.pos,
-                         &event.type, &event.data);
-    if (size == 0 || size > self->limits.max_line_bytes || size > self->limits.max_event_bytes)
-        return false;
-    if ((self->flags & TG_SSE_STRICT_UTF8) == 0) {
-        self->work += event.data.len;
-        if (tg_utf8_check(event.data) < event.data.len)
-            return false;
-    }
-    event.frame.len = size;
-    event.last_event_id = tg_buf_span(&self->last_id.string, 0);
-    event.start_off = self->line.start_off;
-    event.data_off = event.start_off + self->plain.head_len;
-    event.end_off = event.start_off + size;
-    tg_line_skip(&self->line, size);
-    *out = event;
-    return true;
-}
-
 tg_status
 tg_sse_next(tg_sse *self, tg_event *out)
 {
@@ -385,8 +340,8 @@ tg_sse_next(tg_sse *self, tg_event *out)
     sse_take_back(self);
     for (;;) {
         if (self->predict != NULL)
-            sse_run(self);
-        if (self->plain.head_len > 0 && sse_take_plain(self, out))
+            tg_sse_skip_frames(self);
+        if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
             return TG_OK;
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)

@@ -134,6 +134,16 @@ template_integer(const uint8_t *ptr, size_t len, uint64_t *value)
     return pos;
 }
 
+static size_t
+template_blank(const uint8_t *ptr, size_t len)
+{
+    size_t pos = 0;
+
+    while (pos < len && ptr[pos] == ' ')
+        pos++;
+    return pos;
+}
+
 /* Scans one hole; returns its length, or SIZE_MAX if nothing like it is there. */
 static size_t
 template_hole(tg_hole_kind kind, const uint8_t *ptr, size_t len, tg_match *out)
@@ -161,6 +171,8 @@ template_hole(tg_hole_kind kind, const uint8_t *ptr, size_t len, tg_match *out)
         return template_integer(ptr, len, &out->sequence);
     case TG_HOLE_INTEGER:
         return template_integer(ptr, len, &value);
+    case TG_HOLE_BLANK:
+        return template_blank(ptr, len);
     }
     return SIZE_MAX;
 }

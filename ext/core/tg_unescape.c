@@ -65,7 +65,7 @@ unescape_encode(uint32_t character, uint8_t out[4])
     return 4;
 }
 
-/* A `\u` escape, or a pair of them: sets how long the escape is; returns the length of out, 0 if it is
+/* A `\u` escape, or a pair: sets how long the escape is; returns the length of out, 0 if it is
  * no character. */
 static size_t
 unescape_character(const uint8_t *ptr, size_t len, size_t *used, uint8_t out[4])

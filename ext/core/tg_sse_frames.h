@@ -1,0 +1,18 @@
+/* tg_sse_frames.h - between tg_sse.c and what takes a frame without reading its lines; no business
+ * of a caller.
+ *
+ * Rules
+ *  - Both look only where a block may begin, and take nothing that the lines would not.
+ */
+#ifndef TG_SSE_FRAMES_H
+#define TG_SSE_FRAMES_H
+
+#include "tg_sse.h"
+
+/* Passes over the frames that the prediction takes. There must be one. */
+void tg_sse_skip_frames(tg_sse *self);
+/* The next event, if its lines are those of the last one around other data. What is left out here
+ * (limits, an id that changed, ill-formed data) is left to the lines. */
+bool tg_sse_take_frame(tg_sse *self, tg_event *out);
+
+#endif
