@@ -37,7 +37,7 @@ for file in "$core"/*.h; do
             grep -v 'pragma once')"
 done
 
-# A layer is a .c of the spine; the files of tg_json are one layer. Each may include headers of
+# A layer is a .c of the spine; the files of tg_json are one layer, and so are those of tg_sse. Each may include headers of
 # layers that stand above it, its own, and those that have no .c.
 order=$(sed -n 's/^#include "\(tg_[a-z0-9_]*\)\.c"$/\1/p' "$core/tg.c")
 report "the spine includes every .c once" "$(
@@ -47,7 +47,10 @@ report "the spine includes every .c once" "$(
 above=""
 for layer in $order; do
     above="$above $layer"
-    case $layer in tg_json*) above="$above tg_json" ;; esac
+    case $layer in
+    tg_json*) above="$above tg_json" ;;
+    tg_sse*) above="$above tg_sse" ;;
+    esac
     report "$layer includes only what stands above it in the spine" "$(
         cat "$core/$layer.c" "$core/$layer.h" 2>/dev/null |
             sed -n 's/^#include "\(tg_[a-z0-9_]*\)\.h"$/\1/p' | sort -u |
