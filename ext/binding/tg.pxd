@@ -52,6 +52,8 @@ cdef extern from "tg.h":
         uint64_t end_off
         tg_span frame
 
+    bint tg_utf8_is_ascii(tg_span text) nogil
+
     ctypedef enum tg_rest_where:
         TG_REST_NONE
         TG_REST_CHARACTER

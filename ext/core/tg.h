@@ -15,6 +15,7 @@
 #include "tg_event.h"
 #include "tg_header.h"
 #include "tg_stream.h"
+#include "tg_utf8.h"
 #include "tg_json.h"
 #include "tg_lane.h"
 #include "tg_predict.h"

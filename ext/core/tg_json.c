@@ -67,26 +67,16 @@ tg_json_reset(tg_json *self)
 
 #ifndef TG_NO_RUN
 
-/* Text of a string in the strict view: ASCII that stands for itself, and whole characters. */
+/* Text of a string in the strict view: what stands for itself, as far as its characters are whole.
+ * What is ill-formed, or cut by the end of the chunk, is for step. */
 static size_t
 json_run_text(tg_json *self, const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
+    const size_t size = tg_scan_utf8(ptr, tg_scan_json_special(ptr, len));
 
-    for (;;) {
-        size_t size;
-
-        pos += tg_scan_json_text(ptr + pos, len - pos);
-        if (pos == len || ptr[pos] < 0x80)
-            break;
-        size = tg_utf8_sequence(ptr + pos, len - pos);
-        if (size == 0)
-            break; /* ill-formed, or cut by the end of the chunk: for step */
-        pos += size;
-    }
-    if (pos > 0)
+    if (size > 0)
         tg_json_drop_high(self);
-    return pos;
+    return size;
 }
 
 /* How many bytes leave the state as it is. */

@@ -29,6 +29,7 @@ tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *allo
 {
     self->framing = framing;
     self->predict = NULL;
+    self->is_id_changed = false;
     switch (framing) {
     case TG_FRAMING_SSE:
         tg_sse_init(&self->sse, alloc, limits, flags);
@@ -65,6 +66,7 @@ void
 tg_stream_reset(tg_stream *self)
 {
     self->predict = NULL;
+    self->is_id_changed = false;
     switch (self->framing) {
     case TG_FRAMING_SSE:
         tg_sse_reset(&self->sse);
@@ -138,8 +140,15 @@ tg_stream_next(tg_stream *self, tg_event *out)
     for (;;) {
         const tg_status status = stream_next_event(self, out);
 
-        if (status != TG_OK || self->predict == NULL || !tg_predict_event(self->predict, out))
+        if (status != TG_OK)
             return status;
+        /* Whoever reads events alone is to know of each change. */
+        self->is_id_changed = self->is_id_changed || out->is_id_changed;
+        if (self->predict != NULL && tg_predict_event(self->predict, out))
+            continue;
+        out->is_id_changed = self->is_id_changed;
+        self->is_id_changed = false;
+        return TG_OK;
     }
 }
 

@@ -36,7 +36,8 @@ typedef enum tg_framing {
 typedef struct tg_stream {
     tg_framing framing;
     tg_predict
-        *predict; /* takes what it knows before it becomes an event; NULL: nothing is known */
+        *predict;       /* takes what it knows before it becomes an event; NULL: nothing is known */
+    bool is_id_changed; /* by an event that it took, since one came out */
     union {
         tg_sse sse;
         tg_ndjson ndjson;
@@ -65,7 +66,7 @@ void tg_stream_free(tg_stream *self);
  * the chunk before; it is not sticky. len 0 changes nothing. */
 tg_status tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len);
 /* TG_OK with *out filled, TG_MORE (after finish too), or the sticky error. Events before an error
- * come first. *out is touched only with TG_OK. */
+ * come first. *out is touched only with TG_OK, and by what a prediction takes. */
 tg_status tg_stream_next(tg_stream *self, tg_event *out);
 /* Declares the end of input; *out says what the last event lacked. Idempotent: TG_OK with the same
  * *out, or the sticky error. The spans of *out live until reset or free. Limits are not applied to

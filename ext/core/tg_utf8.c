@@ -95,6 +95,12 @@ tg_utf8_check(tg_span text)
     return tg_scan_utf8(text.ptr, text.len);
 }
 
+bool
+tg_utf8_is_ascii(tg_span text)
+{
+    return tg_scan_non_ascii(text.ptr, text.len) == text.len;
+}
+
 size_t
 tg_utf8_cut(tg_span text)
 {

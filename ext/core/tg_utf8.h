@@ -35,6 +35,7 @@ size_t tg_utf8_feed(tg_utf8 *self, const uint8_t *ptr, size_t len);
 size_t tg_utf8_sequence(const uint8_t *ptr, size_t len);
 /* Index of the first ill-formed or cut sequence, or len. */
 size_t tg_utf8_check(tg_span text);
+bool tg_utf8_is_ascii(tg_span text);
 /* Bytes at the end of text that begin a sequence without ending it: 0 to 3. */
 size_t tg_utf8_cut(tg_span text);
 /* Appends text with U+FFFD for each maximal subpart, the cut one at the end included, as the UTF-8
