@@ -10,17 +10,21 @@ SDK := .venv-sdk
 SOURCES := $(wildcard ext/core/*.[ch] ext/binding/*.p*) setup.py pyproject.toml
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 FUZZ_SECONDS ?= 60
+BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
+    --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-sanitized fuzz bench behaviour live sdk docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full behaviour live sdk docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
 	@echo "make test            the Python tests"
 	@echo "make check           lint, format, types, stubs, C format"
 	@echo "make test-c          the C tests, under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make test-cross      the C tests as on aarch64 and on a big-endian machine, under qemu"
 	@echo "make test-sanitized  the Python tests over a sanitized extension"
 	@echo "make fuzz            coverage-guided fuzzing, FUZZ_SECONDS=$(FUZZ_SECONDS) a target (needs clang)"
-	@echo "make bench           SSEDecoder beside its peers"
+	@echo "make bench           trigate beside its peers: a quick look, into build/bench"
+	@echo "make bench-full      the same with long streams and more rounds, into benchmarks/results and the README"
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
@@ -61,6 +65,9 @@ check: $(VENV)/checkers
 test-c:
 	$(MAKE) -C tests/c
 
+test-cross:
+	$(MAKE) -C tests/c cross
+
 $(SANITIZED)/installed: $(PACKAGE)
 	$(PYTHON) -m venv $(SANITIZED)
 	TRIGATE_SANITIZE=1 $(SANITIZED)/bin/pip install -q --disable-pip-version-check --force-reinstall '.[all,test]'
@@ -75,13 +82,23 @@ test-sanitized: $(SANITIZED)/installed
 fuzz:
 	$(MAKE) -C tests/fuzz SECONDS=$(FUZZ_SECONDS)
 
-$(BENCH)/installed: $(PACKAGE) benchmarks/requirements.txt
+$(BENCH)/installed: $(PACKAGE) benchmarks/requirements.txt benchmarks/node/package.json
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install -q --disable-pip-version-check -r benchmarks/requirements.txt .
+	@mkdir -p $(BENCH)/node && cp benchmarks/node/package.json $(BENCH)/node/
+	@npm install --silent --no-audit --no-fund --prefix $(BENCH)/node || \
+	    echo "npm is not here, or cannot reach its registry: node's figures are left out"
 	touch $@
 
 bench: $(BENCH)/installed
-	$(BENCH)/bin/python benchmarks/bench_sse.py
+	@mkdir -p build/bench
+	$(BENCH_RUN) --plan quick --figures build/bench/figures.json $(PYTEST_ARGS)
+	$(BENCH)/bin/python benchmarks/report.py build/bench/figures.json build/bench
+
+bench-full: $(BENCH)/installed
+	@mkdir -p build/bench
+	$(BENCH_RUN) --plan full --figures benchmarks/results/figures.json $(PYTEST_ARGS)
+	$(BENCH)/bin/python benchmarks/report.py benchmarks/results/figures.json benchmarks/results --readme README.md
 
 behaviour: $(VENV)/installed
 	$(BIN)/python benchmarks/behaviour/run.py

@@ -34,7 +34,12 @@ main(int argc, char **argv)
 
     forced = getenv("TG_SIMD");
     if (forced != NULL && !tg_scan_use(forced)) {
-        printf("TG_SIMD=%s: there is no such kernel here\n", forced);
+        size_t i;
+
+        printf("TG_SIMD=%s is not a kernel that is here:", forced);
+        for (i = 0; tg_scan_kernel_at(i) != NULL; i++)
+            printf(" %s", tg_scan_kernel_at(i));
+        printf("\n");
         return 2;
     }
     test_names();
@@ -47,6 +52,15 @@ main(int argc, char **argv)
     test_ndjson();
     test_array();
     test_eventstream();
+    test_pick();
+    test_pick_bounds();
+    test_unescape();
+    test_template();
+    test_holes();
+    test_predict();
+    test_lane();
+    test_taking();
+    test_taking_bounds();
     test_sse_vectors(folder);
     test_json_vectors(folder);
     return check_close();

@@ -1,18 +1,11 @@
-/* test_scan.c - every kernel of tg_scan against one-line definitions, on the same bytes.
- *
- * The texts lie between two pages that cannot be read: a load that goes one byte too far, either
- * way, ends the run.
- */
-#define _DEFAULT_SOURCE 1
+/* test_scan.c - every kernel of tg_scan against one-line definitions, on the same bytes. */
 #include "suites.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check.h"
+#include "island.h"
 #include "tg_scan.h"
 
 #define MOST 200u      /* every length up to here */
@@ -104,36 +97,6 @@ static bool
 is_right(const scan_case *test, const uint8_t *ptr, size_t len)
 {
     return test->scan(ptr, len) == plain_scan(test, ptr, len);
-}
-
-/* ---- places -----------------------------------------------------------------------------------
- */
-
-/* One stretch of memory that can be read, between two pages that cannot. */
-typedef struct island {
-    uint8_t *map;
-    size_t map_size;
-    uint8_t *start;
-    uint8_t *end;
-} island;
-
-static void
-island_open(island *self)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    self->map_size = 3 * page;
-    self->map = mmap(NULL, self->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (self->map == MAP_FAILED || mprotect(self->map + page, page, PROT_READ | PROT_WRITE) != 0)
-        exit(3);
-    self->start = self->map + page;
-    self->end = self->start + page;
-}
-
-static void
-island_close(island *self)
-{
-    munmap(self->map, self->map_size);
 }
 
 /* ---- the scans --------------------------------------------------------------------------------
@@ -289,6 +252,16 @@ test_choice(const char *in_use)
     while (tg_scan_kernel_at(count) != NULL && strcmp(tg_scan_kernel_at(count), in_use) != 0)
         count++;
     CHECK(tg_scan_kernel_at(count) != NULL);
+#if defined(__x86_64__)
+    TEST("x86-64 has SSE2 always");
+    CHECK(strcmp(tg_scan_kernel_at(1), "sse2") == 0);
+#elif defined(__AARCH64EL__)
+    TEST("aarch64 has NEON always");
+    CHECK(strcmp(tg_scan_kernel_at(1), "neon") == 0 && tg_scan_kernel_at(2) == NULL);
+#else
+    TEST("any other machine has the scalar kernel alone");
+    CHECK(tg_scan_kernel_at(1) == NULL);
+#endif
     TEST("a kernel that is not there is refused, and the choice stays");
     CHECK(!tg_scan_use("") && !tg_scan_use("sse") && !tg_scan_use("sse22"));
     CHECK(strcmp(tg_scan_kernel_name(), in_use) == 0);

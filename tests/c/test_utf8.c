@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "memory.h"
+#include "island.h"
 #include "tg_scan.h"
 #include "tg_utf8.h"
 
@@ -125,19 +125,20 @@ plain_check(const uint8_t *ptr, size_t pos, size_t len)
     return pos;
 }
 
-/* check at the forbidden page; feed in one piece, whose rest must be the open character. The text
- * is well-formed up to good. */
+/* check at either forbidden page; feed in one piece, whose rest must be the open character. The
+ * text is well-formed up to good. */
 static void
-check_long(guard_page *guard, const uint8_t *text, size_t good, size_t len)
+check_long(island *land, const uint8_t *text, size_t good, size_t len)
 {
-    const uint8_t *const ptr = guard_place(guard, text, len);
+    const uint8_t *const first = island_first(land, text, len);
+    const uint8_t *const last = island_last(land, text, len);
     const size_t first_bad = plain_check(text, good, len);
     tg_utf8 state = {0};
     size_t at;
 
-    CHECK(tg_scan_utf8(ptr, len) == first_bad);
-    CHECK(tg_utf8_check((tg_span){ptr, len}) == first_bad);
-    at = tg_utf8_feed(&state, ptr, len);
+    CHECK(tg_scan_utf8(first, len) == first_bad && tg_scan_utf8(last, len) == first_bad);
+    CHECK(tg_utf8_check((tg_span){last, len}) == first_bad);
+    at = tg_utf8_feed(&state, last, len);
     CHECK(at - state.seen == first_bad);
     if (first_bad < len) {
         bool is_whole;
@@ -192,7 +193,7 @@ make_sequences(uint8_t sequences[][5])
 /* A third of the sequences at each place, with text behind and without, and cut at each byte; the
  * other fillers take the others. */
 static void
-check_each_place(guard_page *guard, size_t filler)
+check_each_place(island *land, size_t filler)
 {
     static uint8_t sequences[19 * 8 * 7][5];
     const size_t count = make_sequences(sequences);
@@ -204,16 +205,16 @@ check_each_place(guard_page *guard, size_t filler)
         fill(text + place + 5, MOST, fillers[filler]);
         for (i = (place + filler) % 3; i < count; i += 3) {
             memcpy(text + place, sequences[i], 5);
-            check_long(guard, text, place, place + 5 + i % MOST);
+            check_long(land, text, place, place + 5 + i % MOST);
             for (len = place + 1; len <= place + 5; len++)
-                check_long(guard, text, place, len);
+                check_long(land, text, place, len);
         }
     }
 }
 
 /* Well-formed text of all fillers, with one byte or none of it changed. */
 static void
-check_random_texts(guard_page *guard)
+check_random_texts(island *land)
 {
     uint64_t seed = 88172645463325252u;
     uint8_t text[1000];
@@ -231,7 +232,7 @@ check_random_texts(guard_page *guard)
         }
         if (round % 4 != 0 && len > 0)
             text[check_random(&seed) % len] = (uint8_t)(check_random(&seed) >> 8);
-        check_long(guard, text, 0, len);
+        check_long(land, text, 0, len);
     }
 }
 
@@ -239,21 +240,21 @@ static void
 test_kernel(const char *kernel)
 {
     char sentence[100];
-    guard_page guard;
+    island land;
     size_t i;
 
-    if (!guard_open(&guard, 4096))
-        return;
+    island_open(&land);
     for (i = 0; i < sizeof fillers / sizeof fillers[0]; i++) {
         snprintf(sentence, sizeof sentence, "%s: each fault at each place of long text %u", kernel,
                  (unsigned)i);
         TEST(sentence);
-        check_each_place(&guard, i);
+        check_each_place(&land, i);
     }
     snprintf(sentence, sizeof sentence, "%s: random text with a byte changed", kernel);
     TEST(sentence);
-    check_random_texts(&guard);
-    guard_close(&guard);
+    check_random_texts(&land);
+    CHECK(tg_scan_utf8(NULL, 0) == 0);
+    island_close(&land);
 }
 
 static void
