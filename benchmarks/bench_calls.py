@@ -10,7 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -77,7 +77,7 @@ def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, int, dict[st
             peer.name,
             peer.versions,
             always(reading(peer, protocol, inputs)),
-            is_right=lambda peer=peer: is_right(peer, turns, inputs),
+            partial(is_right, peer, turns, inputs),
         )
         for peer in readers(protocol)
     ]
@@ -121,20 +121,21 @@ def reads_right(peer: Peer, recording: Recording) -> bool:
 
 
 def recorded_contestants(protocol: str, right: dict[str, list[Recording]]) -> list[Contestant]:
-    """Each peer on what it reads right, and trigate on the same."""
+    """Each peer on what it reads right, and beside each other one trigate on the same."""
     ours = next(peer for peer in PEERS if peer.name == OURS)
     made = []
     for peer in readers(protocol):
         if not (inputs := [recording.chunks(CHUNK) for recording in right[peer.name]]):
             continue
-        for name, reader in ((peer.name, peer), (beside(peer), ours)):
+        pairs = [(peer.name, peer)] if peer is ours else [(peer.name, peer), (beside(peer), ours)]
+        for name, reader in pairs:
             run = reading(reader, protocol, inputs)
             made.append(Contestant(name, reader.versions, always(run), is_right=lambda: True))
     return made
 
 
 def beside(peer: Peer) -> str:
-    return f"{OURS} beside {peer.name}"
+    return OURS if peer.name == OURS else f"{OURS} beside {peer.name}"
 
 
 @pytest.fixture(scope="module", params=PROTOCOLS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -30,8 +30,6 @@ COMMENT = b": keep-alive\n\n"
 HEADS = {"openai-responses": 4, "openai-chat": 1, "anthropic-messages": 3, "gemini": 0}
 #: The same before the first piece of arguments; Gemini has no pieces.
 CALL_HEADS = {"openai-responses": 3, "openai-chat": 2, "anthropic-messages": 4}
-METHOD = "a Python method that does nothing"
-BUILTIN = "a builtin method that does nothing"
 CASES = ("comment", "half a delta", "text", "text, deltas=False", "arguments", "arguments, deltas=False")
 FLOORS = ("one object", "an object a call")
 
@@ -41,6 +39,26 @@ Feed = Callable[[bytes], Any]
 class Nothing:
     def feed(self, chunk: bytes) -> None:
         """Does nothing."""
+
+
+def methods(count: int) -> list[Feed]:
+    return [Nothing().feed for _ in range(count)]
+
+
+def builtin_methods(count: int) -> list[Feed]:
+    return [deque[bytes](maxlen=0).append for _ in range(count)]
+
+
+EMPTIES: dict[str, Callable[[int], list[Feed]]] = {
+    "a Python method that does nothing": methods,
+    "a builtin method that does nothing": builtin_methods,
+}
+
+
+def floor(empties: Callable[[int], list[Feed]], case: str, count: int) -> Callable[[], None]:
+    if case == FLOORS[0]:
+        return each_chunk(empties(1)[0], [COMMENT] * count)
+    return each_feed(empties(count), COMMENT)
 
 
 @cache
@@ -110,28 +128,23 @@ def brings_what_it_says(protocol: str, case: str, count: int) -> bool:
 def raced(plan: Plan) -> dict[str, Outcome]:
     """All cases and floors in one race, so that they can be compared."""
     count = plan.chunks
-    chunks = [COMMENT] * count
     made = [
         Contestant(
             f"{protocol}, {case}",
             trigate.__version__,
             make,
-            is_right=lambda protocol=protocol, case=case: brings_what_it_says(protocol, case, count),
+            partial(brings_what_it_says, protocol, case, count),
             fresh=True,
         )
         for protocol in PROTOCOLS
         for case in CASES
         if (make := maker(protocol, case, count)) is not None
     ]
-    empties: tuple[tuple[str, Callable[[], Feed]], ...] = (
-        (METHOD, lambda: Nothing().feed),
-        (BUILTIN, lambda: deque(maxlen=0).append),
-    )
-    for name, empty in empties:
-        one = lambda empty=empty: each_chunk(empty(), chunks)  # noqa: E731 - a name for one line
-        many = lambda empty=empty: each_feed([empty() for _ in range(count)], COMMENT)  # noqa: E731
-        for floor, make in zip(FLOORS, (one, many), strict=True):
-            made.append(Contestant(f"{name}, {floor}", "", make, lambda: True, fresh=True))
+    made += [
+        Contestant(f"{name}, {case}", "", partial(floor, empties, case, count), lambda: True, fresh=True)
+        for name, empties in EMPTIES.items()
+        for case in FLOORS
+    ]
     return race(made, plan)
 
 
@@ -139,7 +152,7 @@ def raced(plan: Plan) -> dict[str, Outcome]:
 @pytest.mark.parametrize(
     ("protocol", "case"),
     [(protocol, case) for protocol in PROTOCOLS for case in CASES]
-    + [(name, floor) for name in (METHOD, BUILTIN) for floor in FLOORS],
+    + [(name, case) for name in EMPTIES for case in FLOORS],
 )
 def bench_chunk(raced: dict[str, Outcome], protocol: str, case: str, plan: Plan, record: Record) -> None:
     outcome = raced.get(f"{protocol}, {case}")

@@ -73,7 +73,8 @@ def deltas_of(protocol: str, size: int) -> tuple[bytes, int]:
 def measured(program: Path, file: Path, size: int, passes: int, rounds: int) -> dict[str, Any]:
     words = [str(program), str(file), str(size), str(passes), str(rounds)]
     made = subprocess.run(words, capture_output=True, text=True, check=True)
-    return json.loads(made.stdout)
+    answer: dict[str, Any] = json.loads(made.stdout)
+    return answer
 
 
 @pytest.mark.parametrize("place", [MEMORY, CACHE])

@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ import compare
 from book import Row
 from compare.peer import Peer
 from plan import FULL, KIB, MIB, Plan
-from race import Contestant, Outcome, race
+from race import Contestant, Outcome, always, race
 from replay import REPLAY, Record
 from turns import Turn, drip_turn
 
@@ -42,6 +42,10 @@ def named(size: int) -> str:
 def dripped(protocol: str, size: int) -> tuple[Turn, list[bytes]]:
     turn = drip_turn(protocol, size)
     return turn, turn.chunks(64 * KIB)
+
+
+def is_right(peer: Peer, turn: Turn, chunks: list[bytes]) -> bool:
+    return peer.turns[turn.protocol](chunks).agrees(turn.expected)
 
 
 def foreseen(protocol: str, peer: Peer) -> float:
@@ -70,8 +74,8 @@ def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, int, Turn, d
             Contestant(
                 peer.name,
                 peer.versions,
-                make=lambda read=peer.turns[protocol]: lambda: read(chunks),
-                is_right=lambda read=peer.turns[protocol]: read(chunks).agrees(turn.expected),
+                always(partial(peer.turns[protocol], chunks)),
+                partial(is_right, peer, turn, chunks),
             )
             for peer in ran
         ],

@@ -20,11 +20,11 @@ import pytest
 from bench_sse import CHUNKINGS, GROUP, corpus
 from book import Book, Row
 from corpus import NAMES, Stream
+from figures import APART
 from plan import Plan
 from race import OTHER, TIMED, Outcome
 from replay import REPLAY, Record
 
-NAME = "eventsource-parser in node"
 SCRIPT = Path(__file__).with_name("node") / "events.js"
 #: Where the Makefile has npm install the package, if there is npm.
 PACKAGE = Path(os.environ.get("TRIGATE_BENCH_NODE", "")) / "node_modules" / "eventsource-parser"
@@ -35,7 +35,7 @@ NODE = shutil.which("node")
 def node(book: Book) -> str:
     reason = "no node here" if NODE is None else "" if PACKAGE.is_dir() else "npm did not install it"
     if NODE is None or reason:
-        book.absent[NAME] = reason
+        book.absent[APART] = reason
         pytest.skip(reason)
     return NODE
 
@@ -65,7 +65,7 @@ def bench_node(name: str, chunking: str, node: str, plan: Plan, record: Record, 
     row = Row(
         GROUP,
         f"{name}, {chunking}",
-        NAME,
+        APART,
         outcome.versions,
         outcome.state,
         value,

@@ -9,7 +9,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -75,7 +75,7 @@ def raced(request: pytest.FixtureRequest, plan: Plan) -> tuple[str, Stream, dict
             peer.name,
             peer.versions,
             always(asking(peer, chunks)),
-            is_right=lambda peer=peer: is_right(peer, stream, chunks),
+            partial(is_right, peer, stream, chunks),
         )
         for peer in CONTESTANTS
     ]

@@ -16,6 +16,7 @@ from functools import partial
 from book import Book, Row
 
 __all__ = [
+    "APART",
     "ASKED",
     "HITS",
     "OURS",
@@ -44,6 +45,8 @@ BY_HAND = "httpx-sse + orjson by hand"
 ORJSON = "orjson alone"
 #: Beside what no library did: what one would write, and what parsing alone costs.
 REFERENCES = (BY_HAND, ORJSON)
+#: Runs in a process and a language of its own, and takes no turns: its figure stands apart, without a ratio.
+APART = "eventsource-parser in node"
 #: The lane of the core that this is all about; c/core.c has it once the core has templates.
 HITS = "template hits"
 #: The provider's own library, by protocol.
@@ -102,7 +105,7 @@ def recorded_times(book: Book, protocol: str, name: str, own: str = OURS) -> flo
     row = next((row for row in book.of("recorded", protocol) if row.name == name), None)
     if row is None or row.value is None:
         return None
-    ratio = row.value / row.facts["own"]
+    ratio: float = row.value / row.facts["own"]
     if own == OURS:
         return ratio
     quicker = times(book, "recorded", protocol, own)

@@ -2,11 +2,13 @@
 
 Rules
  - The same book gives the same bytes: no date, no random ids, text as text.
- - Time is on a logarithmic axis: the contestants lie orders of magnitude apart. trigate is dark, the others are not.
+ - Time is on a logarithmic axis that begins at a power of ten: the contestants lie orders of magnitude apart.
+ - trigate is dark, the others are light, and floors, which do less than the task, are grey.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,9 @@ from book import Book
 
 __all__ = ["draw"]
 
-_OURS, _THEIRS, _FLOOR = "#1f4e79", "#9db8d1", "#d0d0d0"
+Values = dict[str, list[float | None]]
+
+_OURS, _THEIRS, _FLOOR, _LINES = "#1f4e79", "#9db8d1", "#d0d0d0", "#e5e5e5"
 _HATCHES = ("", "///")
 
 mpl.use("svg")
@@ -33,77 +37,90 @@ def colour(name: str, floors: set[str]) -> str:
     return _FLOOR if name in floors else _THEIRS
 
 
-def bars(
-    axes: Axes, values: dict[str, list[float | None]], series: tuple[str, ...], floors: set[str], unit: str
-) -> None:
-    """A group of bars for each name, slowest at the bottom; a bar for each series."""
-    ranked = sorted(values, key=lambda name: max((v for v in values[name] if v is not None), default=0))
-    height = 0.8 / len(series)
-    for place, name in enumerate(ranked):
-        for number, value in enumerate(values[name]):
-            if value is not None:
-                axes.barh(
-                    place + (number - (len(series) - 1) / 2) * height,
-                    value,
-                    height,
-                    color=colour(name, floors),
-                    edgecolor="white",
-                    hatch=_HATCHES[number],
-                )
-    axes.set_yticks(range(len(ranked)), ranked)
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel(unit)
-    axes.grid(axis="x", color="#e5e5e5")
-    axes.set_axisbelow(True)
-    for number, told in enumerate(series):
-        axes.barh(0, 0, color=_THEIRS, edgecolor="white", hatch=_HATCHES[number], label=told)
-    axes.legend(loc="lower right", frameon=False)
-
-
 def panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(width, height), layout="constrained")
     made: Any = figure.subplots(rows, columns, squeeze=False)
     return figure, list(made.flat)
 
 
+def bars(axes: Axes, values: Values, series: tuple[str, ...], floors: set[str], unit: str) -> None:
+    """A group of bars for each name, the least on top; a bar for each series."""
+    ranked = sorted(values, key=lambda name: values[name][0] or 0)
+    height = 0.8 / len(series)
+    for place, name in enumerate(ranked):
+        for number, value in enumerate(values[name]):
+            if value is not None:
+                middle = place + (number - (len(series) - 1) / 2) * height
+                look: dict[str, Any] = {
+                    "color": colour(name, floors),
+                    "edgecolor": "white",
+                    "hatch": _HATCHES[number],
+                }
+                axes.barh(middle, value, height, **look)
+    axes.set_yticks(range(len(ranked)), ranked)
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.grid(axis="x", color=_LINES)
+    axes.set_axisbelow(True)
+    if len(series) > 1:
+        for number, told in enumerate(series):
+            axes.barh(0, 0, color=_THEIRS, edgecolor="white", hatch=_HATCHES[number], label=told)
+
+
+def explain(figure: Figure, axes: Axes) -> None:
+    """One legend over all panels."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), frameon=False)
+
+
+def from_a_power_of_ten(axes: Axes, values: Values) -> None:
+    found = [value for row in values.values() for value in row if value is not None]
+    if found:  # a run of a part has panels without bars
+        axes.set_xscale("log")
+        axes.set_xlim(left=10 ** math.floor(math.log10(min(found))))
+
+
 def sse(book: Book) -> Figure:
     figure, (axes,) = panels(1, 1, 8, 4.5)
-    series = ("64 KiB", "one event")
+    chunkings = ("64 KiB", "one event")
     values = {
-        name: [figures.mean_value(book, "sse", chunking, name) for chunking in series]
+        name: [figures.mean_value(book, "sse", chunking, name) for chunking in chunkings]
         for name in figures.names(book.of("sse"))
     }
-    bars(axes, values, tuple(f"{told} a chunk" for told in series), set(), "ns an event, geometric mean")
+    series = tuple(f"{told} a chunk" for told in chunkings)
+    bars(axes, values, series, set(), "ns an event, geometric mean over the streams")
+    from_a_power_of_ten(axes, values)
+    explain(figure, axes)
     return figure
 
 
 def calls(book: Book) -> Figure:
-    figure, made = panels(2, 2, 12, 7)
-    series = ("long, 64 KiB", "long, one event")
+    figure, made = panels(2, 2, 12, 7.5)
+    shapes = ("long, 64 KiB", "long, one event")
     for axes, protocol in zip(made, figures.SDKS, strict=True):
         rows = [row for row in book.of("calls") if row.case.startswith(protocol)]
         floors = {row.name for row in rows if row.facts.get("floor")}
         values = {
-            name: [book.value("calls", f"{protocol}, {shape}", name) for shape in series]
+            name: [book.value("calls", f"{protocol}, {shape}", name) for shape in shapes]
             for name in figures.names(rows)
         }
         bars(axes, values, ("64 KiB a chunk", "one event a chunk"), floors, "ns a delta")
-        axes.set_title(protocol)
+        from_a_power_of_ten(axes, values)
+        axes.set_title(protocol, loc="left")
+    explain(figure, made[0])
     return figure
 
 
 def chunk(book: Book) -> Figure:
     figure, made = panels(2, 2, 12, 6)
-    floors = {f"{row.name}" for row in book.of("chunk") if row.facts["floor"]}
-    low = {
-        row.name: [row.value] for row in book.of("chunk") if row.name in floors and row.case == "one object"
-    }
+    low = [row for row in book.of("chunk", "one object") if row.facts["floor"]]
+    floors: Values = {row.name: [row.value] for row in low}
     for axes, protocol in zip(made, figures.SDKS, strict=True):
         rows = [row for row in book.of("chunk") if row.name == protocol]
-        own = {f"{figures.OURS}: {row.case}": [row.value] for row in rows}
-        bars(axes, {**own, **low}, ("one chunk",), floors, "ns a chunk")
-        axes.set_title(protocol)
+        values: Values = {f"{figures.OURS}: {row.case}": [row.value] for row in rows} | floors
+        bars(axes, values, ("",), set(floors), "ns a chunk")
+        from_a_power_of_ten(axes, values)
+        axes.set_title(protocol, loc="left")
     return figure
 
 
@@ -111,38 +128,43 @@ def drip(book: Book) -> Figure:
     figure, made = panels(1, 2, 12, 4.5)
     for axes, protocol in zip(made, ("openai-responses", "anthropic-messages"), strict=True):
         rows = [row for row in book.of("drip") if row.case.startswith(protocol)]
+        sizes = {row.facts["size"]: row.case.rpartition(", ")[2] for row in rows}
         for name in figures.names(rows):
-            own = [row for row in rows if row.name == name and row.value is not None]
+            timed = [row for row in rows if row.name == name and row.value is not None]
+            is_ours = name.startswith(figures.OURS)
             axes.plot(
-                [row.facts["size"] / 1024 for row in own],
-                [row.value or 0 for row in own],
+                [row.facts["size"] for row in timed],
+                [row.value or 0 for row in timed],
                 marker="o",
-                linewidth=2.5 if name.startswith(figures.OURS) else 1,
+                color=_OURS if is_ours else None,
+                linestyle="--" if name == figures.QUIET else "-",
+                linewidth=2.5 if is_ours else 1,
                 label=name,
             )
-        axes.set_xscale("log", base=2)
+        axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("KiB of the argument")
-        axes.set_ylabel("ns a byte")
-        axes.set_title(protocol)
-        axes.grid(color="#e5e5e5")
+        axes.set_xticks(list(sizes), list(sizes.values()))
+        axes.minorticks_off()
+        axes.set_xlabel("the argument")
+        axes.set_ylabel("ns a byte of it")
+        axes.set_title(protocol, loc="left")
+        axes.grid(color=_LINES)
         axes.legend(frameon=False, fontsize=7)
     return figure
 
 
 def core(book: Book) -> Figure:
-    figure, made = panels(1, 2, 12, 3.5)
+    figure, made = panels(1, 2, 12, 3)
     for axes, place in zip(made, ("past the cache", "in the cache"), strict=True):
         rows = [row for row in book.of("core") if row.case.endswith(place)]
-        lanes = figures.names(rows)
-        values: dict[str, list[float | None]] = {
+        values: Values = {
             name if name.startswith("mem") else f"{figures.OURS}: {name}": [
                 figures.mean_value(book, "core", place, name)
             ]
-            for name in lanes
+            for name in figures.names(rows)
         }
-        bars(axes, values, ("geometric mean over the protocols",), set(), "GB/s")
-        axes.set_title(place)
+        bars(axes, values, ("",), set(), "GB/s, geometric mean over the protocols")
+        axes.set_title(place, loc="left")
     return figure
 
 

@@ -2,6 +2,8 @@
 
 Rules
  - It measures nothing: the same record gives the same files.
+ - A page of a group that the record has not is taken away: it would be of another run.
+ - The README quotes whole runs alone.
 
 usage: report.py FIGURES FOLDER [--readme README]
 """
@@ -36,10 +38,13 @@ def main() -> int:
     options = parser.parse_args()
     book = Book.load(options.figures)
     options.folder.mkdir(parents=True, exist_ok=True)
+    for group in tables.PAGES:
+        for ending in ("md", "svg"):
+            (options.folder / f"{group}.{ending}").unlink(missing_ok=True)
     for name, text in tables.pages(book).items():
         (options.folder / name).write_text(text, encoding="utf-8")
     plots.draw(book, options.folder)
-    if options.readme is not None:
+    if options.readme is not None and tables.is_whole(book):
         quote(options.readme, tables.summary(book))
     print(tables.summary(book), tables.asked(book), f"written to {options.folder}", sep="\n\n")
     return 0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import figures
 from book import Book, Row
 
-__all__ = ["asked", "number", "pages", "said", "summary"]
+__all__ = ["PAGES", "asked", "is_whole", "number", "pages", "said", "summary"]
 
 CHUNKINGS = ("64 KiB", "one event")
 SHAPES = ("long, 64 KiB", "long, one event", "short, one event")
@@ -72,24 +72,28 @@ def grid(book: Book, group: str, cases: Sequence[str], heading: str = "") -> str
 
 
 def sse(book: Book) -> str:
-    names = figures.names(book.of("sse"))
     short = []
-    for name in names:
+    for name in sorted(figures.names(book.of("sse")), key=lambda name: name == figures.APART):
         values = [figures.mean_value(book, "sse", chunking, name) for chunking in CHUNKINGS]
-        ratios = [figures.mean_times(book, "sse", chunking, name) for chunking in CHUNKINGS]
+        ratios = [
+            None if name == figures.APART else figures.mean_times(book, "sse", chunking, name)
+            for chunking in CHUNKINGS
+        ]
         cells = [number(values[0]), ratio(ratios[0]), number(values[1]), ratio(ratios[1])]
         short.append([figures.versions_of(book, name), *cells])
     head = ["", "64 KiB: ns an event", "of trigate's", "one event: ns an event", "of trigate's"]
     parts = ["Geometric means over the streams that a contestant reads right:", table(head, short)]
     for chunking in CHUNKINGS:
         parts += [f"## {chunking}", grid(book, "sse", figures.cases(book, "sse", chunking), chunking)]
-    parts.append("eventsource-parser runs in node, on its own, and takes no turns with the others.")
+    parts.append(f"{figures.APART} takes no turns with the others: no ratio is made of its figure.")
     return "\n\n".join(parts)
 
 
 def calls(book: Book) -> str:
     parts = []
     for shape in SHAPES:
+        if not figures.cases(book, "calls", shape):
+            continue
         parts.append(f"## {shape}")
         parts.append(grid(book, "calls", figures.cases(book, "calls", shape), shape))
         parts.append(_ratios(book, "calls", shape))
@@ -203,18 +207,40 @@ PAGES: dict[str, tuple[str, Callable[[Book], str], str]] = {
 }
 
 
+def has_page(book: Book, group: str) -> bool:
+    return bool(book.of(group)) or (group == "calls" and bool(book.of("recorded")))
+
+
+def is_whole(book: Book) -> bool:
+    """Whether every group was measured; recorded streams may be missing, for not everybody has them."""
+    return all(book.of(group) for group in PAGES) and _has_sse(book)
+
+
 def pages(book: Book) -> dict[str, str]:
     """The text of each page, by the name of its file."""
     made = {}
     for group, (title, page, plot) in PAGES.items():
-        if not book.of(group):
+        if not has_page(book, group):
             continue
-        picture = f"![{title}]({plot})\n\n" if plot else ""
+        picture = f"![{title}]({plot})\n\n" if plot and book.of(group) else ""
+        page_and_versions = f"{page(book)}\n\n{versions(book, group)}".rstrip()
         made[f"{group}.md"] = (
-            f"# {title}\n\nWritten by the benchmarks. {said(book)}\n\n{picture}{page(book)}\n"
+            f"# {title}\n\nWritten by the benchmarks. {said(book)}\n\n{picture}{page_and_versions}\n"
         )
     made["asked.md"] = f"# Asked and measured\n\n{said(book)}\n\n{asked(book)}\n{_absent(book)}"
     return made
+
+
+def versions(book: Book, group: str) -> str:
+    """Which versions the page is about."""
+    told = {
+        row.name: row.versions
+        for row in (*book.of(group), *(book.of("recorded") if group == "calls" else ()))
+        if row.versions and (row.name == figures.OURS or not row.name.startswith(figures.OURS))
+    }
+    if group in ("chunk", "memory"):
+        told = {figures.OURS: next(iter(told.values()), "")}
+    return "Versions: " + "; ".join(f"{name}: {value}" for name, value in told.items()) if told else ""
 
 
 def _absent(book: Book) -> str:
@@ -228,10 +254,18 @@ def _absent(book: Book) -> str:
 
 def summary(book: Book) -> str:
     """The few figures that the README quotes."""
-    return "\n\n".join((_summary_sse(book), _summary_calls(book), _summary_rest(book), said(book)))
+    parts = (_summary_sse(book), _summary_calls(book), _summary_rest(book), said(book))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _has_sse(book: Book) -> bool:
+    """Node's rows alone are not that group."""
+    return any(row.name == figures.OURS for row in book.of("sse"))
 
 
 def _summary_sse(book: Book) -> str:
+    if not _has_sse(book):
+        return ""
     peers = ("httpx-sse", "openai", "anthropic")
     head = ["SSE events", figures.versions_of(book, figures.OURS)]
     lines = []
@@ -243,6 +277,8 @@ def _summary_sse(book: Book) -> str:
 
 
 def _summary_calls(book: Book) -> str:
+    if not book.of("calls"):
+        return ""
     head = ["bytes to calls", figures.versions_of(book, figures.OURS), "the provider's SDK"]
     head += ["httpx-sse + orjson by hand", "orjson alone, no framing"]
     lines = []

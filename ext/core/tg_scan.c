@@ -211,12 +211,6 @@ tg_scan_non_ascii(const uint8_t *ptr, size_t len)
 }
 
 size_t
-tg_scan_json_text(const uint8_t *ptr, size_t len)
-{
-    return scan_kernel()->json_text(ptr, len);
-}
-
-size_t
 tg_scan_json_special(const uint8_t *ptr, size_t len)
 {
     return scan_kernel()->json_special(ptr, len);

@@ -17,9 +17,7 @@
 size_t tg_scan_line_end(const uint8_t *ptr, size_t len);
 /* A byte of 0x80 or more. */
 size_t tg_scan_non_ascii(const uint8_t *ptr, size_t len);
-/* What ends plain text in a JSON string: `"`, `\`, a control character, a byte of 0x80 or more. */
-size_t tg_scan_json_text(const uint8_t *ptr, size_t len);
-/* The same, but bytes of 0x80 or more pass: `"`, `\`, a control character. */
+/* What ends a run of text in a JSON string: `"`, `\`, a control character. */
 size_t tg_scan_json_special(const uint8_t *ptr, size_t len);
 /* `"` or `\`. */
 size_t tg_scan_quote(const uint8_t *ptr, size_t len);

@@ -49,7 +49,6 @@ typedef struct tg_scan_kernel {
     const char *name;
     size_t (*line_end)(const uint8_t *ptr, size_t len);
     size_t (*non_ascii)(const uint8_t *ptr, size_t len);
-    size_t (*json_text)(const uint8_t *ptr, size_t len);
     size_t (*json_special)(const uint8_t *ptr, size_t len);
     size_t (*quote)(const uint8_t *ptr, size_t len);
     size_t (*json_mark)(const uint8_t *ptr, size_t len);
@@ -71,7 +70,6 @@ extern const tg_scan_kernel tg_scan_neon;
 typedef enum scan_set {
     SCAN_LINE_END,
     SCAN_NON_ASCII,
-    SCAN_JSON_TEXT,
     SCAN_JSON_SPECIAL,
     SCAN_QUOTE,
     SCAN_JSON_MARK

@@ -126,7 +126,6 @@ const tg_scan_kernel tg_scan_neon = {
     .name = "neon",
     .line_end = scan_neon_line_end,
     .non_ascii = scan_neon_non_ascii,
-    .json_text = scan_neon_json_text,
     .json_special = scan_neon_json_special,
     .quote = scan_neon_quote,
     .json_mark = scan_neon_json_mark,

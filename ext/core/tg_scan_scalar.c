@@ -46,24 +46,6 @@ scan_scalar_line_end(const uint8_t *ptr, size_t len)
 }
 
 static size_t
-scan_scalar_json_text(const uint8_t *ptr, size_t len)
-{
-    size_t pos = 0;
-
-    while (len - pos >= SCAN_WORD) {
-        const uint64_t word = scan_word(ptr + pos);
-
-        if ((scan_equal(word, '"') | scan_equal(word, '\\') | scan_control(word) |
-             (word & SCAN_HIGHS)) != 0)
-            break;
-        pos += SCAN_WORD;
-    }
-    while (pos < len && ptr[pos] >= 0x20 && ptr[pos] < 0x80 && ptr[pos] != '"' && ptr[pos] != '\\')
-        pos++;
-    return pos;
-}
-
-static size_t
 scan_scalar_json_special(const uint8_t *ptr, size_t len)
 {
     size_t pos = 0;
@@ -132,7 +114,6 @@ const tg_scan_kernel tg_scan_scalar = {
     .name = "scalar",
     .line_end = scan_scalar_line_end,
     .non_ascii = scan_ascii,
-    .json_text = scan_scalar_json_text,
     .json_special = scan_scalar_json_special,
     .quote = scan_scalar_quote,
     .json_mark = scan_scalar_json_mark,

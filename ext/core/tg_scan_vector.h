@@ -36,9 +36,6 @@ V(among)(V_VEC v, scan_set set)
         return V(either)(V(equal)(v, '\n'), V(equal)(v, '\r'));
     case SCAN_NON_ASCII:
         return V(high)(v);
-    case SCAN_JSON_TEXT:
-        /* As signed numbers, the bytes of 0x80 and more lie below the control characters. */
-        return V(either)(V(either)(V(equal)(v, '"'), V(equal)(v, '\\')), V(below_signed)(v, 0x20));
     case SCAN_JSON_SPECIAL:
         return V(either)(V(either)(V(equal)(v, '"'), V(equal)(v, '\\')), V(below)(v, 0x20));
     case SCAN_QUOTE:
@@ -99,12 +96,6 @@ static V_TARGET size_t
 V(non_ascii)(const uint8_t *ptr, size_t len)
 {
     return V(find)(ptr, len, SCAN_NON_ASCII);
-}
-
-static V_TARGET size_t
-V(json_text)(const uint8_t *ptr, size_t len)
-{
-    return V(find)(ptr, len, SCAN_JSON_TEXT);
 }
 
 static V_TARGET size_t

@@ -35,12 +35,6 @@ is_non_ascii(uint8_t byte)
 }
 
 static bool
-is_json_stop(uint8_t byte)
-{
-    return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
-}
-
-static bool
 is_json_special(uint8_t byte)
 {
     return byte < 0x20 || byte == '"' || byte == '\\';
@@ -73,8 +67,6 @@ is_non_blank(uint8_t byte)
 static const scan_case cases[] = {
     {"line_end stops at LF and CR alone", tg_scan_line_end, is_line_end, "a\x8d", '\r'},
     {"non_ascii stops at 0x80 and above alone", tg_scan_non_ascii, is_non_ascii, "a", 0x80},
-    {"json_text stops at what does not stand for itself", tg_scan_json_text, is_json_stop, "a\x7f",
-     0x1f},
     {"json_special stops at quote, backslash and controls alone", tg_scan_json_special,
      is_json_special, "a\x80\xff", 0x1f},
     {"quote stops at quote and backslash alone", tg_scan_quote, is_quote, "a\xdc", '\\'},
