@@ -243,6 +243,13 @@ tg_line_is_at_start(tg_line *self)
            self->pos < self->len;
 }
 
+bool
+tg_line_is_used_up(const tg_line *self)
+{
+    return self->pos == self->len && self->mark == self->pos && !self->is_carried &&
+           self->state != TG_LINE_BOM;
+}
+
 void
 tg_line_skip(tg_line *self, size_t size)
 {

@@ -327,6 +327,14 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
+/* Most chunks end where an event does: then there is nothing to save. */
+static bool
+sse_is_used_up(const tg_sse *self)
+{
+    return self->state == TG_SSE_BETWEEN && self->chunk_error == TG_OK &&
+           tg_line_is_used_up(&self->line);
+}
+
 tg_status
 tg_sse_next(tg_sse *self, tg_event *out)
 {
@@ -343,6 +351,10 @@ tg_sse_next(tg_sse *self, tg_event *out)
             tg_sse_skip_frames(self);
         if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
             return TG_OK;
+        if (sse_is_used_up(self)) {
+            self->is_drained = tg_line_keep(&self->line, &self->alloc, 0);
+            return TG_MORE;
+        }
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)
             return sse_pause(self, &view);
