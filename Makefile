@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
     --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full behaviour live sdk docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -25,6 +25,7 @@ help:
 	@echo "make fuzz            coverage-guided fuzzing, FUZZ_SECONDS=$(FUZZ_SECONDS) a target (needs clang)"
 	@echo "make bench           trigate beside its peers: a quick look, into build/bench"
 	@echo "make bench-full      the same with long streams and more rounds, into benchmarks/results and the README"
+	@echo "make bench-counts    instructions for each event, and the speed of each kernel, into benchmarks/README.md"
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
@@ -59,7 +60,7 @@ check: $(VENV)/checkers
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest trigate._core --allowlist tests/stubtest-allowlist.txt
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run --Werror ext/core/*.[ch] tests/c/*.[ch] tests/fuzz/*.c; \
+	    clang-format --dry-run --Werror ext/core/*.[ch] tests/c/*.[ch] tests/fuzz/*.c benchmarks/c/*.[ch]; \
 	else echo "clang-format is not here: the C files' format was not checked"; fi
 
 test-c:
@@ -99,6 +100,11 @@ bench-full: $(BENCH)/installed
 	@mkdir -p build/bench
 	$(BENCH_RUN) --plan full --figures benchmarks/results/figures.json $(PYTEST_ARGS)
 	$(BENCH)/bin/python benchmarks/report.py benchmarks/results/figures.json benchmarks/results --readme README.md
+	$(BENCH)/bin/python benchmarks/hits.py --write --if-there
+
+bench-counts: $(VENV)/installed
+	$(BIN)/python benchmarks/counts.py --write
+	$(BIN)/python benchmarks/kernels.py --write
 
 behaviour: $(VENV)/installed
 	$(BIN)/python benchmarks/behaviour/run.py

@@ -47,7 +47,7 @@ ORJSON = "orjson alone"
 REFERENCES = (BY_HAND, ORJSON)
 #: Runs in a process and a language of its own, and takes no turns: its figure stands apart, without a ratio.
 APART = "eventsource-parser in node"
-#: The lane of the core that this is all about; c/core.c has it once the core has templates.
+#: The lane of the core that this is all about: deltas that are taken by their template (c/hits.c).
 HITS = "template hits"
 #: The provider's own library, by protocol.
 SDKS = {

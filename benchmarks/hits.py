@@ -4,7 +4,7 @@ Rules
  - An event counts as one if the decoder gives it out; of them, those that the core took by a template go unread.
  - Streams are fed in pieces of 1000 bytes, so that frames are cut as a network cuts them.
 
-usage: hits.py [--write]
+usage: hits.py [--write] [--if-there]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import marks
 import trigate
 from trigate._core import EventStreamDecoder, JSONArrayDecoder, NDJSONDecoder, SSEDecoder
 from trigate.framing import choose_framing
@@ -25,6 +26,10 @@ CORPUS = Path(os.environ.get("TRIGATE_CORPUS", HERE.parents[1] / "shared" / "cor
 PAGE = HERE.parent / "docs" / "prediction.md"
 BEGIN, END = "<!-- hit rates: written by benchmarks/hits.py -->", "<!-- end of hit rates -->"
 CHUNK = 1000
+SAID = (
+    f"Recorded streams of real providers, in pieces of {CHUNK} bytes. `make bench-full` writes this table at its end\n"
+    "where the recordings are (`TRIGATE_CORPUS`); `python benchmarks/hits.py` shows it:"
+)
 DECODERS = {
     "sse": SSEDecoder,
     "ndjson": NDJSONDecoder,
@@ -74,19 +79,15 @@ def table(found: dict[tuple[str, str], list[int]]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="How many events of recorded streams go unread.")
     parser.add_argument("--write", action="store_true", help="into docs/prediction.md")
+    parser.add_argument("--if-there", action="store_true", help="without recordings all is left as it is")
     options = parser.parse_args()
     if not (CORPUS / "index.json").is_file():
         print(f"no recorded corpus at {CORPUS} (TRIGATE_CORPUS names another)", file=sys.stderr)
-        return 1
+        return 0 if options.if_there else 1
     text = table(measure())
     print(text)
     if options.write:
-        page = PAGE.read_text("utf-8")
-        before, _, rest = page.partition(BEGIN)
-        said = (
-            f"Recorded streams of real providers, in pieces of {CHUNK} bytes (`python benchmarks/hits.py`):"
-        )
-        PAGE.write_text(f"{before}{BEGIN}\n{said}\n\n{text}\n{END}{rest.partition(END)[2]}", "utf-8")
+        marks.put(PAGE, BEGIN, END, f"{SAID}\n\n{text}")
     return 0
 
 

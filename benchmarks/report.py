@@ -14,20 +14,12 @@ import argparse
 import sys
 from pathlib import Path
 
+import marks
 import plots
 import tables
 from book import Book
 
 BEGIN, END = "<!-- figures: written by make bench-full -->", "<!-- end of figures -->"
-
-
-def quote(readme: Path, text: str) -> None:
-    """The text between the README's markers."""
-    before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"{readme} has no place for figures: {BEGIN} ... {END}")
-    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
@@ -45,7 +37,7 @@ def main() -> int:
         (options.folder / name).write_text(text, encoding="utf-8")
     plots.draw(book, options.folder)
     if options.readme is not None and tables.is_whole(book):
-        quote(options.readme, tables.summary(book))
+        marks.put(options.readme, BEGIN, END, tables.summary(book))
     print(tables.summary(book), tables.asked(book), f"written to {options.folder}", sep="\n\n")
     return 0
 

@@ -181,7 +181,29 @@ def core(book: Book) -> str:
         parts.append(grid(book, "core", figures.cases(book, "core", place), place))
         shares = ([name, number(figures.share_of_memcpy(book, place, name))] for name in figures.names(rows))
         parts.append(table(["share of memcpy's speed", "geometric mean"], shares))
+        if any(_ns_an_event(row) for row in rows):
+            parts.append(_events(book, place))
+    parts.append(
+        "Template hits: events that are taken by the template of the first of them, from a stream that goes round, with"
+        " its sequence numbers set back each time. Pick: the places of text in the bare data, without a template; its"
+        " GB/s are those of the data alone."
+    )
     return "\n\n".join(parts)
+
+
+def _ns_an_event(row: Row) -> float | None:
+    value: float | None = row.facts.get("ns an event")
+    return value
+
+
+def _events(book: Book, place: str) -> str:
+    """The lanes that count events."""
+    found = figures.cases(book, "core", place)
+    rows = [row for row in book.of("core") if row.case in found]
+    values = {(row.name, row.case): _ns_an_event(row) for row in rows}
+    names = [name for name in figures.names(rows) if any(values.get((name, case)) for case in found)]
+    head = ["ns an event", *(shown(case, place) for case in found)]
+    return table(head, ([name, *(number(values.get((name, case))) for case in found)] for name in names))
 
 
 def size_of(count: int) -> str:

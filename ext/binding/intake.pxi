@@ -20,7 +20,6 @@ cdef class Intake:
     cdef _Decoder _decoder
     cdef bint _is_flowing
     cdef bint _watches_chunks
-    cdef bint _has_headers
     cdef public uint64_t _fed
     cdef public object _spoilt
     cdef readonly bint _has_frames
@@ -60,11 +59,7 @@ cdef class Intake:
     def _flow_from(self, _Decoder decoder not None):
         """From now on chunks go to this decoder."""
         self._decoder = decoder
-        self._has_headers = isinstance(decoder, EventStreamDecoder)
-        if self._has_headers:
-            self._lanes._predict.is_event_raw = True
-        else:
-            tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
+        tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
 
     def _stop_flowing(self):
         self._is_flowing = False
@@ -99,11 +94,6 @@ cdef class Intake:
             lanes._drain()
             if status != TG_OK:
                 break
-            if self._has_headers:
-                # They say what a message is, and so count as its type.
-                event.type = tg_stream_headers(&decoder._stream)
-                if tg_predict_event(&lanes._predict, &event):
-                    continue
             lanes._begin(&event)
             self._has_frames = self._is_flowing = self._watches_chunks = True
             if not self._read(decoder._event(&event, _owner_of(&event, ptr, size, owner))):

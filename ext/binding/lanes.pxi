@@ -201,7 +201,6 @@ cdef class Lanes:
         cdef Py_ssize_t size
         cdef tg_span piece
         cdef Shapes shapes = self.shapes
-        cdef tg_event event = self._event[0]
         cdef size_t number = self._number()
         if number == TG_PREDICT_NO_LANE:
             return False
@@ -210,9 +209,7 @@ cdef class Lanes:
         except UnicodeEncodeError:
             return False  # half a character
         piece.len = <size_t> size
-        if not event.frame.ptr <= event.data.ptr <= event.frame.ptr + event.frame.len:
-            event.frame.len = 0  # its text was replaced, and stands elsewhere
-        return tg_predict_learn(&self._predict, &shapes._shapes, &event, number, piece)
+        return tg_predict_learn(&self._predict, &shapes._shapes, self._event, number, piece)
 
     cdef size_t _number(self):
         """The core's number of the lane that is followed."""

@@ -134,7 +134,6 @@ cdef extern from "tg.h":
         size_t lane_count
         size_t *rooms
         size_t room
-        bint is_event_raw
         bint keeps_each
         tg_buf latest
         bint has_sequence
@@ -147,7 +146,6 @@ cdef extern from "tg.h":
     void tg_predict_close(tg_predict *self) nogil
     bint tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
                           tg_span piece) nogil
-    bint tg_predict_event(tg_predict *self, const tg_event *event) nogil
     size_t tg_predict_run_count(const tg_predict *self) nogil
     size_t tg_predict_run(const tg_predict *self, size_t index, tg_span *text) nogil
     void tg_predict_drain(tg_predict *self) nogil

@@ -201,7 +201,14 @@ _C = TypeVar("_C", bound=ToolCall)
 
 def _copy(call: ToolCall, cls: type[_C]) -> _C:
     twin = cls.__new__(cls)
-    for name in ToolCall.__slots__:
-        setattr(twin, name, getattr(call, name))
-    twin._lane = Lane(call.arguments)
+    twin._call_id = call._call_id
+    twin._name = call._name
+    twin._lane = Lane(call._lane.text)
+    twin._position = call._position
+    twin._kind = call._kind
+    twin._state = call._state
+    twin._problem = call._problem
+    twin._index = call._index
+    twin._wire_key = call._wire_key
+    twin._flags = call._flags
     return twin

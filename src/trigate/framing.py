@@ -100,7 +100,12 @@ class Head:
         self.held = bytearray()
         self._allowed = allowed
         self._limit = limit
+        self._blank = 0
         self._longest: int | None = None  # once something but blank space has come: with the line's end
+
+    def at_once(self, chunk: memoryview) -> Framing | None:
+        """The framing of a body that begins with this chunk, if its first byte tells: then none is held."""
+        return None if self.held else choose_framing(bytes(chunk[:1]), self._allowed)
 
     def take(self, chunk: Buffer) -> Framing | None:
         """The next bytes; None while more are needed to tell."""
@@ -108,15 +113,17 @@ class Head:
         self.held += data
         if self._longest is None:
             rest = len(data.lstrip(BLANK))
-            blank = len(self.held) - rest
-            if blank > self._limit:
+            self._blank = len(self.held) - rest
+            if self._blank > self._limit:
                 return "body"
             if not rest:
                 return None
-            self._longest = blank + self._limit + len(b"\r\n")
+            self._longest = self._blank + self._limit + len(b"\r\n")
         elif b"\n" not in data and len(self.held) < self._longest:
             return None
-        framing = choose_framing(bytes(self.held[: self._longest]), self._allowed)
+        line_end = self.held.find(b"\n", self._blank, self._longest)
+        first = self.held[: self._longest if line_end < 0 else line_end + 1]
+        framing = choose_framing(bytes(first), self._allowed)
         return "body" if framing is None and len(self.held) >= self._longest else framing
 
     def at_end(self) -> Framing:

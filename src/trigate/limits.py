@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["Limits"]
+__all__ = ["DEFAULTS", "Limits"]
 
 _MIB = 1024 * 1024
 _LARGEST = 2**63 - 1
@@ -44,12 +44,17 @@ class Limits:
     max_anomalies: int = 1000
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "max_line_bytes" and value is None:
+        for name in _NAMES:
+            value = getattr(self, name)
+            if name == "max_line_bytes" and value is None:
                 value = min(self.max_event_bytes + 1024, _LARGEST)
                 object.__setattr__(self, "max_line_bytes", value)
             if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{field.name} must be an integer, not {type(value).__name__}")
+                raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
             if not 1 <= value <= _LARGEST:
-                raise ValueError(f"{field.name} must be between 1 and 2**63 - 1, not {value}")
+                raise ValueError(f"{name} must be between 1 and 2**63 - 1, not {value}")
+
+
+_NAMES = tuple(field.name for field in fields(Limits))
+#: Those of a parser that was asked for none: made and checked once.
+DEFAULTS = Limits()

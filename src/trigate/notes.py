@@ -70,6 +70,15 @@ class Notes:
         self._decisions.append(Decision(rule, offset, _bounded(detail)))
 
     @property
+    def count(self) -> int:
+        """How many came, the dropped ones included: the same as long as nothing new did."""
+        return self.anomaly_count + len(self._decisions)
+
+    @property
+    def anomaly_count(self) -> int:
+        return len(self._anomalies) + self._dropped
+
+    @property
     def anomalies(self) -> tuple[Anomaly, ...]:
         if not self._dropped:
             return tuple(self._anomalies)

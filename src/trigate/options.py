@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
-from trigate.limits import Limits
+import msgspec
+
+from trigate.limits import DEFAULTS, Limits
 
 __all__ = ["Options"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """See ResponseParser."""
 
     release_on: Literal["response", "call"] = "response"
     deltas: bool = True
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = DEFAULTS
     lenient: frozenset[str] = frozenset()
     strict: bool = False
     ids: Literal["wire", "generate"] = "wire"

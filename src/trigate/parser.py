@@ -17,7 +17,7 @@ from trigate.errors import TransportError, TrigateError
 from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, begins_like_events, make_framer
 from trigate.items import Item
 from trigate.leftover import Leftover
-from trigate.limits import Limits
+from trigate.limits import DEFAULTS, Limits
 from trigate.protocols import interpreter
 from trigate.protocols.wire import error_info, is_error
 from trigate.response import ErrorInfo, Response
@@ -32,6 +32,7 @@ __all__ = ["ResponseParser"]
 # So much of the beginning is kept, to say what an input was of which no event came.
 _FIRST = 200
 _GZIP = b"\x1f\x8b"
+_NO_WORDS: frozenset[str] = frozenset()
 
 
 class ResponseParser(Intake):
@@ -63,11 +64,11 @@ class ResponseParser(Intake):
         if ids not in ("wire", "generate"):
             raise ValueError(f"ids must be 'wire' or 'generate', not {ids!r}")
         if limits is None:
-            limits = Limits()
+            limits = DEFAULTS
         elif not isinstance(limits, Limits):
             raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
         reader = interpreter(protocol)
-        words = check_leniencies(lenient)
+        words = _NO_WORDS if lenient == () else check_leniencies(lenient)
         options = Options(release_on, deltas, limits, words, strict, ids)
         self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
         self._interpreter = reader(self._turn)
@@ -92,9 +93,11 @@ class ResponseParser(Intake):
             self._first += view[: _FIRST - len(self._first)]
         try:
             if self._framer is None:
-                framing = self._head.take(view)
+                framing = self._head.at_once(view)
                 if framing is not None:
-                    self._start(framing)
+                    self._start(framing, view)
+                elif (framing := self._head.take(view)) is not None:
+                    self._start(framing, self._head.held)
             elif self._framer.error is None and not self._turn.is_faulted:
                 self._take_frames(view)
         except BaseException as error:
@@ -103,8 +106,9 @@ class ResponseParser(Intake):
             raise
         return self._turn.lanes.take()
 
-    def _start(self, framing: Framing) -> None:
-        head, self._head.held = self._head.held, bytearray()
+    def _start(self, framing: Framing, head: memoryview | bytearray) -> None:
+        """From here on the framing is known. head: what came so far."""
+        self._head.held = bytearray()
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
         self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
         if not isinstance(self._framer, BodyGatherer):
@@ -166,7 +170,7 @@ class ResponseParser(Intake):
     def _finish(self) -> Response:
         turn = self._turn
         if self._framer is None:
-            self._start(self._head.at_end())
+            self._start(self._head.at_end(), self._head.held)
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
             if not turn.is_ended:

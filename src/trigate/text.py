@@ -89,7 +89,10 @@ class TextPart:
 
     def is_equal(self, copy: str) -> bool:
         """Whether a later copy of the whole text says the same."""
-        return self.text + ("\ufffd" if self._half else "") == without_halves(copy)
+        text = self.lane.text
+        if text == copy and not self._half:
+            return True  # so there are no halves in the copy either
+        return text + ("\ufffd" if self._half else "") == without_halves(copy)
 
     def __bool__(self) -> bool:
         return bool(self.lane or self._half)

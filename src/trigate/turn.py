@@ -12,6 +12,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from trigate._core import Lane, Lanes
 from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
@@ -31,6 +33,7 @@ from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
 from trigate.text import TextPart, join_halves, shown, size_of
+from trigate.twins import Twins
 from trigate.validate import judge_arguments
 
 __all__ = ["Options", "TextPart", "Turn"]
@@ -55,13 +58,15 @@ class Turn:
         self.echo: tuple[bytes, ...] = ()
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
+        self.twins = Twins(self.calls)
         self.is_ended = False
         self.is_faulted = False
         self.is_end_clean = True  # False: it ended without all that the protocol ends with
         self.catch_up: Callable[[], None] | None = None  # set by a protocol that reads some things late
-        self.has_choices = False  # True: wire keys begin with a choice, each with its own indices and ids
         self._status: Status = "in_progress"
         self._error: ErrorInfo | None = None
+        self._ended: Response | None = None  # as it was when it ended
+        self._notes_at_end = 0
         self._texts: dict[int, list[TextPart]] = {0: []}
         self._reasoning: list[TextPart] = []
         self._refusal: list[TextPart] = []
@@ -70,7 +75,6 @@ class Turn:
             deltas=options.deltas, max_kept=options.limits.max_response_bytes, owner_first=ArgumentsDelta
         )
         self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
-        self._whole_ids: dict[tuple[int | str, str], ToolCall] = {}
         self._unproven: list[int] = []  # positions in calls
 
     # -- items -------------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ class Turn:
         """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
         if not call._lane and call._state == "streaming":
             self.add_arguments(call, text, offset)
-        elif self._whole_text(call) != join_halves(text):
+        elif (whole := self._whole_text(call)) != text and whole != join_halves(text):
             detail = f"{copy} has {shown(text)} where the pieces before it joined to {shown(call.arguments)}"
             self.conflict("arguments_differ", offset, detail, call)
 
@@ -255,7 +259,8 @@ class Turn:
                     )
                 )
                 return
-            self.flag(call, *verdict.flags)
+            if verdict.flags:
+                self.flag(call, *verdict.flags)
             if verdict.problem is not None:
                 self.void_call(call, verdict.problem, offset, verdict.detail)
                 return
@@ -272,7 +277,7 @@ class Turn:
             elif requires_id:
                 self.void_call(call, "no_call_id", offset, f"the wire gave the call of {call._name} no id")
                 return
-        twin = self._twin(call)
+        twin = self.twins.of(call)
         if twin is not None:
             if twin.arguments == call.arguments and twin._name == call._name:
                 self.void_call(call, "repeated", offset, f"call {call._call_id} came twice, unchanged")
@@ -284,7 +289,7 @@ class Turn:
         call._state = "done"
         self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
-        if is_early and not self._is_contested(call):
+        if is_early and not self.twins.is_contested(call):
             self._unproven.append(call._position)
             if is_proven:
                 self.prove_calls(offset)
@@ -299,27 +304,6 @@ class Turn:
             if call._state == "done" and self._status == "in_progress":
                 call = self._release(call, offset)
             self.lanes.emit(ToolCallDone(snapshot(call)))
-
-    def _twin(self, call: ToolCall) -> ToolCall | None:
-        """An earlier whole call of the same id; if there is none, this one is it from now on."""
-        if call._call_id is None:
-            return None
-        first = self._whole_ids.setdefault((self._choice_of(call), call._call_id), call)
-        if first is not call and first._state == "void":
-            self._whole_ids[self._choice_of(call), call._call_id] = call
-            return None
-        return None if first is call else first
-
-    def _is_contested(self, call: ToolCall) -> bool:
-        """Whether a call that is open or void has the same id: then only the end tells which one is meant."""
-        return call._call_id is not None and any(
-            each._call_id == call._call_id and self._choice_of(each) == self._choice_of(call)
-            for each in self.calls
-            if each._position != call._position and each._problem != "repeated"
-        )
-
-    def _choice_of(self, call: ToolCall) -> int | str:
-        return call._wire_key[0] if self.has_choices else 0
 
     def _generated_id(self, call: ToolCall) -> str:
         whose = self.id or self.origin
@@ -349,6 +333,10 @@ class Turn:
             self.lanes.emit(ToolCallDone(snapshot(call)))
 
     # -- how it ends -------------------------------------------------------------------------------
+
+    @property
+    def anomaly_count(self) -> int:
+        return self._notes.anomaly_count
 
     def anomaly(self, code: str, offset: int | None, detail: str, *, once: bool = False) -> None:
         """Notes a tolerated deviation. once: the same code and detail are noted a single time."""
@@ -424,24 +412,16 @@ class Turn:
         word = "" if reason is None else f", in the wire's words {reason!r}"
         self._notes.decision("ended", offset, f"the response is over: {self._status}{word}")
         if self._status == "completed":
-            self._check_ids(offset)
+            for call, twin in self.twins.pairs():
+                detail = f"two calls carry the id {call._call_id!r}"
+                self.conflict("call_id_reused", offset, detail, call, twin)
         for call in list(self.calls):
             self._end_call(call, offset, runs)
         self.prove_calls()
-        self.lanes.emit(ResponseEnded(self.response()))
+        self._ended = self.response()
+        self._notes_at_end = self._notes.count
+        self.lanes.emit(ResponseEnded(self._ended))
         self.lanes.close()
-
-    def _check_ids(self, offset: int | None) -> None:
-        """One id, two different calls: also where one of them was cut."""
-        first: dict[tuple[int | str, str], ToolCall] = {}
-        for call in self.calls:
-            if call._call_id is None or call._problem == "repeated":
-                continue
-            twin = first.setdefault((self._choice_of(call), call._call_id), call)
-            if twin is not call:
-                self.conflict(
-                    "call_id_reused", offset, f"two calls carry the id {call._call_id!r}", call, twin
-                )
 
     def _end_call(self, call: ToolCall, offset: int | None, runs: bool) -> None:
         if call._state == "streaming":
@@ -463,32 +443,44 @@ class Turn:
         return self._status
 
     def response(self, *, clean_end: bool = False) -> Response:
+        """The response so far. The one that told the end is as good as a new one if nothing was noted since."""
         if self.catch_up is not None:
             self.catch_up()
+        clean_end = clean_end and self.is_end_clean
+        ended = self._ended
+        if ended is None or self.is_faulted or self._has_changed(ended):
+            return self._picture(clean_end)
+        return ended if ended.clean_end == clean_end else replace(ended, clean_end=clean_end)
+
+    def _has_changed(self, ended: Response) -> bool:
+        return self._notes.count != self._notes_at_end or self.usage is not ended.usage
+
+    def _picture(self, clean_end: bool) -> Response:
+        calls = self.calls
+        if len(calls) > 1:
+            calls = sorted(calls, key=lambda call: (self.twins.choice_of(call), call._index))
         return Response(
             status=self._status,
             protocol=self.protocol,
             reason=self.reason,
-            calls=tuple(
-                snapshot(call)
-                for call in sorted(self.calls, key=lambda call: (self._choice_of(call), call._index))
-            ),
-            texts=tuple(
-                "".join(part.text for part in self._texts.get(choice, ()))
-                for choice in range(max(self._texts) + 1)
-            ),
-            reasoning="".join(part.text for part in self._reasoning),
-            refusal="".join(part.text for part in self._refusal),
+            calls=tuple([snapshot(call) for call in calls]),
+            texts=tuple([_joined(self._texts.get(choice, [])) for choice in range(max(self._texts) + 1)]),
+            reasoning=_joined(self._reasoning),
+            refusal=_joined(self._refusal),
             usage=self.usage,
             id=self.id,
             model=self.model,
             error=self._error,
             anomalies=self._notes.anomalies,
             decisions=self._notes.decisions,
-            clean_end=clean_end and self.is_end_clean,
+            clean_end=clean_end,
             server_calls=tuple(self._server_calls),
             echo=self.echo,
         )
+
+
+def _joined(parts: list[TextPart]) -> str:
+    return "".join([part.lane.text for part in parts]) if parts else ""
 
 
 def _label(call: ToolCall) -> str:

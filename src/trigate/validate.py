@@ -22,6 +22,7 @@ from trigate._core import JSONTracker, Lane
 __all__ = ["LENIENCIES", "Verdict", "check_leniencies", "decode_object", "judge_arguments"]
 
 Problem: TypeAlias = Literal["incomplete", "malformed", "duplicate_key"]
+_Members: TypeAlias = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 #: Every word of `lenient=`, with what it lets through.
 LENIENCIES = {
@@ -40,6 +41,7 @@ _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)[
 _INFINITE = (float("inf"), float("-inf"))
 _HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")
+_WHITES = " \t\n\r"
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -213,22 +215,31 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _decode(text: str, depth: int, members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
+# Made once: that takes longer than decoding a small text does.
+_DECODERS: dict[_Members, json.JSONDecoder] = {
+    dict: json.JSONDecoder(strict=False),
+    _unique_members: json.JSONDecoder(strict=False, object_pairs_hook=_unique_members),
+}
+
+
+def _decode(text: str, depth: int, members: _Members) -> Any:
     start = _skip_white(text, 0)
     if depth <= _SAFE_DEPTH:
         try:
-            return json.JSONDecoder(strict=False, object_pairs_hook=members).raw_decode(text, start)[0]
+            return _DECODERS[members].raw_decode(text, start)[0]
         except RecursionError:
             pass
     return _decode_deep(text, start, members)
 
 
 def _skip_white(text: str, position: int) -> int:
+    if text[position : position + 1] not in _WHITES:
+        return position
     match = _WHITE.match(text, position)
     return match.end() if match else position
 
 
-def _decode_deep(text: str, position: int, members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
+def _decode_deep(text: str, position: int, members: _Members) -> Any:
     """Decodes a JSON text already known to be valid, with a list instead of the interpreter's stack."""
     stack: list[tuple[bool, list[Any]]] = []
     keys: list[str] = []

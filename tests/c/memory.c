@@ -80,3 +80,50 @@ guard_place(guard_page *self, const uint8_t *ptr, size_t len)
         memcpy(place, ptr, len);
     return place;
 }
+
+/* The bytes before the forbidden page of a block, its size in the first of them. */
+static uint8_t *
+guarded_end(const uint8_t *block, size_t size)
+{
+    return (uint8_t *)(uintptr_t)block + (size + 7) / 8 * 8;
+}
+
+static void *
+guarded_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    guarded *memory = ctx;
+    guard_page page = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+    uint8_t *fresh = NULL;
+
+    if (new_size > 0) {
+        if (!guard_open(&page, new_size + 16)) {
+            memory->is_abused = true;
+            return NULL;
+        }
+        fresh = page.map + page.size - (new_size + 7) / 8 * 8;
+        memcpy(page.map, &new_size, sizeof new_size);
+        memory->blocks++;
+        memory->exact += new_size % 8 == 0;
+    }
+    if (ptr != NULL) {
+        size_t size;
+
+        page.size = (old_size + 16 + page.page - 1) / page.page * page.page;
+        page.map = guarded_end(ptr, old_size) - page.size;
+        memcpy(&size, page.map, sizeof size);
+        memory->is_abused = memory->is_abused || size != old_size;
+        if (fresh != NULL)
+            memcpy(fresh, ptr, old_size < new_size ? old_size : new_size);
+        guard_close(&page);
+        memory->blocks--;
+    }
+    return fresh;
+}
+
+tg_alloc
+guarded_alloc(guarded *memory)
+{
+    const tg_alloc alloc = {memory, guarded_resize};
+
+    return alloc;
+}

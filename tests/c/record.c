@@ -68,8 +68,7 @@ record_printf(record *self, const char *format, ...)
     self->len += (size_t)len;
 }
 
-/* Text as C would write it, so that a record can be read and has no NUL inside. */
-static void
+void
 record_span(record *self, const char *name, tg_span span, bool is_text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -135,8 +134,7 @@ record_rest(record *self, const tg_rest *rest)
     record_printf(self, " at=%" PRIu64 "\n", rest->start_off);
 }
 
-/* A chunk for one feed; taken back by record_take. */
-static uint8_t *
+uint8_t *
 record_lend(const record_setup *setup, const uint8_t *ptr, size_t len)
 {
     uint8_t *chunk = setup->guard != NULL ? guard_place(setup->guard, ptr, len) : NULL;
@@ -152,7 +150,7 @@ record_lend(const record_setup *setup, const uint8_t *ptr, size_t len)
     return chunk;
 }
 
-static void
+void
 record_take(const record_setup *setup, uint8_t *chunk, size_t len)
 {
     const bool is_guarded = setup->guard != NULL && chunk >= setup->guard->map &&

@@ -39,6 +39,13 @@ void record_clear(record *self);
 void record_free(record *self);
 bool record_equal(const record *a, const record *b);
 void record_printf(record *self, const char *format, ...);
+/* Text as C would write it, so that a record can be read and has no NUL inside. Text that is not
+ * well-formed is a breach. */
+void record_span(record *self, const char *name, tg_span span, bool is_text);
+
+/* A chunk for one feed, of its exact size; taken back, and overwritten, by record_take. */
+uint8_t *record_lend(const record_setup *setup, const uint8_t *ptr, size_t len);
+void record_take(const record_setup *setup, uint8_t *chunk, size_t len);
 
 /* cuts: positions in rising order, each at most len; equal ones make empty chunks. */
 void record_stream(record *out, const record_setup *setup, const uint8_t *ptr, size_t len,

@@ -14,6 +14,15 @@ void test_memory(void);
 void test_ndjson(void);
 void test_array(void);
 void test_eventstream(void);
+void test_pick(void);
+void test_pick_bounds(void);
+void test_unescape(void);
+void test_template(void);
+void test_holes(void);
+void test_predict(void);
+void test_lane(void);
+void test_taking(void);
+void test_taking_bounds(void);
 /* folder: where the vectors are. */
 void test_sse_vectors(const char *folder);
 void test_json_vectors(const char *folder);

@@ -1,6 +1,7 @@
 """Writes the seed corpora of the fuzzers: each vector behind a few choices of option bytes.
 
-usage: make_seeds.py VECTORS_FOLDER OUT_FOLDER   (makes the folders sse, json and framers in it)
+usage: make_seeds.py VECTORS_FOLDER OUT_FOLDER   (makes the folders sse, json, framers and
+predict in it)
 """
 
 import base64
@@ -67,6 +68,45 @@ def write_framers(folder: pathlib.Path) -> int:
     return len(seeds)
 
 
+# fuzz_predict: framing and flags, lines, two rooms, two limits, a refused allocation, the first number, eight cuts.
+PREDICT_OPTIONS = [
+    bytes([255, 255, 255, 255, 0, 1]) + bytes([1] * 8),
+    bytes([9, 255, 255, 255, 5, 8]) + bytes([40, 3, 90, 200, 1, 70, 0, 210]),
+    bytes([255, 30, 70, 80, 0x43, 98]) + bytes([60] * 8),
+]
+
+
+def event(template: int, text: bytes = b"", flags: int = 0, extra: bytes = b"") -> bytes:
+    """One event of a script: the number of its template, flags (0x20: `extra` begins with a type), its text."""
+    type_byte, change = (extra[:1], extra[1:]) if flags & 0x20 else (b"", extra)
+    return bytes([template, flags | len(text)]) + type_byte + text + change
+
+
+SCRIPTS = [
+    b"".join(event(template, text) for text in (b"a", b"bc", b"", b"d") for template in range(9)),
+    b"".join(event(0, text) for text in (b"a", b"\\n", b"\\ud83d\\ude00", b"\xf0\x9f\x98\x80", b"\\ud83d", b"x")),
+    event(0, b"a") * 4 + event(0, b"a", 0x40) + event(0, b"a", 0x80) + event(0, b"a") * 3,
+    (event(0, b"a", 0x20, b"\0") + event(3, b"{", 0x20, b"\1")) * 4 + event(0, b"b", 0x30, b"\3\x05x"),
+    event(1, b"a") * 3 + b"\xc7: c\n\nid" + b"\xc7id: 1\n\n" + event(1, b"a") * 3 + b"\xcaretry: 1\n\n" + event(1, b"b"),
+    event(5, b"a") + event(6, b"b") + event(5, b"c") + event(6, b"") + event(5, b"d", 0x10, b"\x14x") + event(5, b"e"),
+    event(9, b"{}") + (event(7, b"a") + event(8, b"b")) * 4,
+]
+
+
+def write_predict(folder: pathlib.Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = [
+        bytes([framing | flags, lines]) + options + script
+        for script in SCRIPTS
+        for options in PREDICT_OPTIONS
+        for framing in range(4)
+        for flags, lines in ((0, 0), (4, 1), (8, 14))
+    ]
+    for number, seed in enumerate(seeds):
+        (folder / f"{number:04}").write_bytes(seed)
+    return len(seeds)
+
+
 def write(folder: pathlib.Path, vectors: pathlib.Path, member: str, options: list[bytes]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
@@ -84,6 +124,7 @@ def main() -> None:
     count = write(out / "sse", vectors / "sse.json", "input_b64", SSE_OPTIONS)
     count += write(out / "json", vectors / "json_boundary.json", "text_b64", JSON_OPTIONS)
     count += write_framers(out / "framers")
+    count += write_predict(out / "predict")
     print(f"{count} seeds in {out}")
 
 

@@ -15,8 +15,8 @@ import re
 from trigate._core import Lane
 from trigate.calls import ToolCall
 from trigate.framing import Frame
-from trigate.protocols.anthropic_wire import FirstText, ToolUse, text_of
-from trigate.protocols.raw_json import array_of, is_object, object_of, word_of
+from trigate.protocols.anthropic_wire import BlockMembers, FirstText, ToolUse, text_of
+from trigate.protocols.raw_json import array_of, is_object, json_of, object_of, word_of
 from trigate.protocols.wire import as_json_text, decode, members_of
 from trigate.response import ServerCall
 from trigate.turn import TextPart, Turn
@@ -110,7 +110,7 @@ class Block:
         members = self._whole_members()
         if self.type in SERVER_TOOLS:
             text = self._whole_input()
-            members["input"] = (text if is_object(text) else json.dumps(text)).encode()
+            members["input"] = text.encode() if is_object(text) else json_of(text)
         return ServerCall(
             type=self.type,
             id=word_of(members, "id") or word_of(members, "tool_use_id"),
@@ -129,7 +129,7 @@ class Block:
         if self.call is not None:
             if self.call.state not in ("done", "released"):
                 return None
-            members["input"] = _object_text(self.call.arguments).encode()
+            members["input"] = _object_text(self.call).encode()
         elif self.type in SERVER_TOOLS:
             if not is_object(self._whole_input()):
                 return None
@@ -145,13 +145,13 @@ class Block:
         """The start's members with what the deltas added."""
         members = dict(self.members)
         if self.part is not None:
-            members[self.type] = json.dumps(self.part.text).encode()
+            members[self.type] = json_of(self.part.text)
         if self.citations:
             before = members.get("citations", b"")
             held = before[1:-1].strip() if before[:1] == b"[" else b""
             members["citations"] = array_of([held, *self.citations] if held else self.citations)
         for member in self.pieces:
-            members[member] = json.dumps(self._gathered(member)).encode()
+            members[member] = json_of(self._gathered(member))
         return members
 
 
@@ -161,6 +161,7 @@ class Blocks:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._by_index: dict[int, Block] = {}
+        self._next = 0
         self.all: list[Block] = []
 
     def at(self, index: int) -> Block | None:
@@ -170,33 +171,37 @@ class Blocks:
     def open_implied(self, index: int, block_type: str, event: Frame) -> Block:
         """A block of text or thinking that had no start."""
         raw = json.dumps({"type": block_type, block_type: ""}).encode()
-        return self.open(index, block_type, raw, event)
+        return self.open(index, block_type, None, raw, event)
 
-    def open(self, index: int, block_type: str, raw: bytes, event: Frame) -> Block:
-        """A new block. The caller has seen to it that the index is free, or may be used again."""
+    def open(
+        self, index: int, block_type: str, members: BlockMembers | None, raw: bytes, event: Frame
+    ) -> Block:
+        """A new block. The caller has seen to it that the index is free, or may be used again.
+
+        members: those of `raw`, if they are of the usual types.
+        """
         turn = self._turn
-        if index not in self._by_index and index != max(self._by_index, default=-1) + 1:
-            turn.anomaly(
-                "index_gap", event.start, f"block {index} follows {max(self._by_index, default=None)}"
-            )
+        if index != self._next and index not in self._by_index:
+            last = self._next - 1 if self._by_index else None
+            turn.anomaly("index_gap", event.start, f"block {index} follows {last}")
+        self._next = max(self._next, index + 1) if self._by_index else index + 1
         block = Block(index, block_type, members_of(raw, event))
         self._by_index[index] = block
         self.all.append(block)
         turn.keep(len(raw), event.start)
         if block.type in FITS["input_json_delta"]:
-            self._begin_tool(block, raw, event)
+            self._begin_tool(block, members or decode(raw, ToolUse, event), event)
         elif block.type in ("text", "thinking"):
             block.part = turn.open_text() if block.type == "text" else turn.open_reasoning()
             add = turn.add_text if block.type == "text" else turn.add_reasoning
-            first = getattr(decode(raw, FirstText, event), block.type)
+            first = getattr(members or decode(raw, FirstText, event), block.type)
             add(block.part, text_of(first, block.type, event), index, event.start)
         elif not block.is_known:
             turn.unknown(f"block type {block.type!r}", event.start)
         return block
 
-    def _begin_tool(self, block: Block, raw: bytes, event: Frame) -> None:
+    def _begin_tool(self, block: Block, tool: BlockMembers | ToolUse, event: Frame) -> None:
         turn = self._turn
-        tool = decode(raw, ToolUse, event)
         text, is_string = as_json_text(tool.input)
         if is_string and text:
             turn.anomaly("input_not_object", event.start, f"block {block.index} has its input as a string")
@@ -230,6 +235,7 @@ def differs(told: str, joined: str) -> bool:
         return True
 
 
-def _object_text(text: str) -> str:
+def _object_text(call: ToolCall) -> str:
     """The text of a call that is done, as JSON: it may be empty, or no JSON by the caller's leniency."""
-    return text if is_object(text) else json.dumps(decode_object(text))
+    text = call.arguments
+    return text if call._lane.json()[0] == "closed" else json.dumps(decode_object(text))

@@ -25,25 +25,26 @@ from trigate.protocols import anthropic_answers
 from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs
 from trigate.protocols.anthropic_wire import (
     SHAPES,
+    USUAL,
     BlockEvent,
     BlockHead,
+    BlockMembers,
     BlockStart,
     Completion,
     Delta,
-    DeltaEvent,
     Head,
     Message,
-    MessageChange,
-    MessageDelta,
-    MessageStart,
     UnknownEvent,
+    block_delta_of,
+    message_delta_of,
+    message_of,
     partial_json,
     text_of,
     usage_of,
 )
 from trigate.protocols.event_names import EventNames
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of, members_of, says_error
+from trigate.protocols.wire import attempt, decode, error_info, fields_of, members_of, says_error, usual
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
@@ -108,6 +109,20 @@ class AnthropicMessages:
 
     def event(self, event: Frame) -> None:
         data = event.data_bytes.strip()
+        name = event.event
+        handler = _HANDLERS.get(name)
+        head = attempt(data, USUAL[name]) if handler is not None else None
+        is_over = self._has_sentinel or self._turn.is_ended
+        if handler is None or head is None or is_over or head.type != name or head.error:
+            self._take_odd(data, event)
+        else:
+            self._names.check(name, event, self._open_calls)
+            if not self._has_begun:
+                self._begin(name, event)
+            handler(self, head, data, event)
+
+    def _take_odd(self, data: bytes, event: Frame) -> None:
+        """An event that may be anything: its name and its type are not one, or it tells of an error."""
         if not data:
             return
         if data == b"[DONE]":
@@ -129,8 +144,14 @@ class AnthropicMessages:
             # Whichever of the two says so: after an error nothing may run.
             self._fail(event, fields_of(data, event))
         else:
-            self._names.check(kind, event, self._open_calls())
-            self._dispatch(kind, data, event)
+            self._names.check(kind, event, self._open_calls)
+            handler = _HANDLERS.get(kind)
+            if handler is None:
+                self._unknown_event(kind, data, event)
+                return
+            if not self._has_begun:
+                self._begin(kind, event)
+            handler(self, head, data, event)
 
     def _fail(self, event: Frame, value: Any) -> None:
         if self._turn.is_ended:
@@ -146,15 +167,10 @@ class AnthropicMessages:
     def _open_calls(self) -> Iterator[ToolCall]:
         return (block.call for block in self._blocks.all if block.call is not None and block.takes_arguments)
 
-    def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
-        handler = _HANDLERS.get(kind)
-        if handler is None:
-            self._unknown_event(kind, data, event)
-            return
-        if not self._has_begun and kind not in ("message_start", "completion"):
+    def _begin(self, kind: str, event: Frame) -> None:
+        if kind not in ("message_start", "completion"):
             self._turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
         self._has_begun = True
-        handler(self, data, event)
 
     def _unknown_event(self, kind: str, data: bytes, event: Frame) -> None:
         self._turn.unknown(f"event type {kind!r}", event.start)
@@ -171,9 +187,9 @@ class AnthropicMessages:
 
     # -- the message -------------------------------------------------------------------------------
 
-    def _message_start(self, data: bytes, event: Frame) -> None:
+    def _message_start(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        message = decode(decode(data, MessageStart, event).message, Message, event)
+        message = message_of(head, data, event)
         old = self._message
         if old is not None:
             is_equal = message.id and message.id == old.id and message.content == old.content
@@ -195,10 +211,10 @@ class AnthropicMessages:
             self._stop_reason = message.stop_reason
         self._count(message.usage)
 
-    def _message_delta(self, data: bytes, event: Frame) -> None:
+    def _message_delta(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        message = decode(data, MessageDelta, event)
-        change = decode(message.delta, MessageChange, event) if message.delta else MessageChange()
+        message = message_delta_of(head, data, event)
+        change = message.delta
         if change.stop_reason is not msgspec.UNSET:
             self._take_stop_reason(change.stop_reason or None, event)
         if (
@@ -244,7 +260,7 @@ class AnthropicMessages:
             self._usage = self._usage | {name: value for name, value in usage.items() if value is not None}
             self._turn.count(usage_of(self._usage))
 
-    def _message_stop(self, data: bytes, event: Frame) -> None:
+    def _message_stop(self, head: Head, data: bytes, event: Frame) -> None:
         word = self._stop_reason
         status = "failed" if word is None else PROFILE.status_of(word)
         error: ErrorInfo | None = None
@@ -274,8 +290,8 @@ class AnthropicMessages:
 
     # -- blocks ------------------------------------------------------------------------------------
 
-    def _block_start(self, data: bytes, event: Frame) -> None:
-        message = decode(data, BlockStart, event)
+    def _block_start(self, head: Head, data: bytes, event: Frame) -> None:
+        message = usual(head, data, BlockStart) or decode(data, BlockStart, event)
         raw = bytes(message.content_block)
         old = self._blocks.at(message.index)
         if old is not None and self._is_refused(old, raw, event):
@@ -300,12 +316,13 @@ class AnthropicMessages:
 
     def _open(self, index: int, raw: bytes, event: Frame) -> Block:
         turn = self._turn
-        block_type = decode(raw, BlockHead, event).type
+        members = attempt(raw, BlockMembers)
+        block_type = (members or decode(raw, BlockHead, event)).type
         if block_type == "fallback":
             self._has_fallback = True  # another model goes on: that proves nothing about what came before
         elif not self._has_fallback:
             turn.prove_calls(event.start)
-        block = self._blocks.open(index, block_type, raw, event)
+        block = self._blocks.open(index, block_type, members, raw, event)
         if self._has_stop_reason:
             detail = f"block {index} ({block.type}) begins after the stop_reason"
             if block.call is not None:
@@ -314,9 +331,9 @@ class AnthropicMessages:
                 turn.anomaly("block_after_stop_reason", event.start, detail)
         return block
 
-    def _block_delta(self, data: bytes, event: Frame) -> None:
-        message = decode(data, DeltaEvent, event)
-        delta = decode(message.delta, Delta, event)
+    def _block_delta(self, head: Head, data: bytes, event: Frame) -> None:
+        message = block_delta_of(head, data, event)
+        delta = message.delta
         block = self._blocks.at(message.index) or self._implied(message.index, delta, event)
         if block is None:
             return
@@ -405,8 +422,8 @@ class AnthropicMessages:
                 if piece and turn.keep(len(piece), offset):
                     block.gather(member, piece)
 
-    def _block_stop(self, data: bytes, event: Frame) -> None:
-        index = decode(data, BlockEvent, event).index
+    def _block_stop(self, head: Head, data: bytes, event: Frame) -> None:
+        index = (usual(head, data, BlockEvent) or decode(data, BlockEvent, event)).index
         block = self._blocks.at(index)
         if block is None:
             self._turn.anomaly("stop_without_start", event.start, f"index {index} never began")
@@ -447,14 +464,14 @@ class AnthropicMessages:
 
     # -- text completions --------------------------------------------------------------------------
 
-    def _completion(self, data: bytes, event: Frame) -> None:
+    def _completion(self, head: Head, data: bytes, event: Frame) -> None:
         """An event of the older text completions: text alone, and the last one says why it stopped."""
         if self._message is not None or (self._blocks.all and not self._is_completion):
             self._unknown_event("completion", data, event)
             return
         self._is_completion = True
         turn = self._turn
-        message = decode(data, Completion, event)
+        message = usual(head, data, Completion) or decode(data, Completion, event)
         turn.id = turn.id or message.id or None
         turn.model = turn.model or message.model or None
         delta = Delta(type="text_delta", text=message.completion)
@@ -462,10 +479,10 @@ class AnthropicMessages:
         self._add(block, delta, event)
         if message.stop_reason:
             self._stop_reason = message.stop_reason
-            self._message_stop(data, event)
+            self._message_stop(head, data, event)
 
 
-_Handler = Callable[[AnthropicMessages, bytes, Frame], None]
+_Handler = Callable[[AnthropicMessages, Head, bytes, Frame], None]
 _HANDLERS: dict[str, _Handler] = {
     "message_start": AnthropicMessages._message_start,
     "content_block_start": AnthropicMessages._block_start,

@@ -13,11 +13,12 @@ import msgspec
 from trigate.errors import StructureError
 from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, TEXT, Place, shapes
-from trigate.protocols.wire import count_of
+from trigate.protocols.wire import count_of, decode, usual
 from trigate.response import Usage
 
 __all__ = [
     "SHAPES",
+    "USUAL",
     "BlockEvent",
     "BlockHead",
     "BlockStart",
@@ -32,6 +33,9 @@ __all__ = [
     "MessageStart",
     "ToolUse",
     "UnknownEvent",
+    "block_delta_of",
+    "message_delta_of",
+    "message_of",
     "partial_json",
     "text_of",
     "usage_of",
@@ -54,10 +58,6 @@ class Head(msgspec.Struct):
     error: Any = None
 
 
-class MessageStart(msgspec.Struct):
-    message: msgspec.Raw = msgspec.Raw()
-
-
 class Message(msgspec.Struct):
     id: str | None = None
     model: str | None = None
@@ -66,13 +66,33 @@ class Message(msgspec.Struct):
     usage: Any = None
 
 
-class BlockEvent(msgspec.Struct):
+class MessageStart(Head, kw_only=True):
+    message: Message
+
+
+class AnyMessageStart(msgspec.Struct):
+    message: msgspec.Raw = msgspec.Raw()
+
+
+class BlockEvent(Head, kw_only=True):
     index: int
 
 
-class BlockStart(msgspec.Struct):
+class BlockStart(Head, kw_only=True):
     index: int
     content_block: msgspec.Raw = msgspec.Raw()
+
+
+class BlockMembers(msgspec.Struct):
+    """What matters of a block of any known type."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    toolset_name: Any = None
+    input: msgspec.Raw = msgspec.Raw()
+    text: Any = None
+    thinking: Any = None
 
 
 class BlockHead(msgspec.Struct):
@@ -89,11 +109,6 @@ class ToolUse(msgspec.Struct):
     name: str | None = None
     toolset_name: Any = None
     input: msgspec.Raw = msgspec.Raw()
-
-
-class DeltaEvent(msgspec.Struct):
-    index: int
-    delta: msgspec.Raw = msgspec.Raw()
 
 
 class Delta(msgspec.Struct):
@@ -113,11 +128,14 @@ class Delta(msgspec.Struct):
         return not any(texts) and self.partial_json in ("", None, msgspec.UNSET) and not bytes(self.citation)
 
 
-class MessageDelta(msgspec.Struct):
+class DeltaEvent(Head, kw_only=True):
+    index: int
+    delta: Delta
+
+
+class AnyDeltaEvent(msgspec.Struct):
+    index: int
     delta: msgspec.Raw = msgspec.Raw()
-    usage: Any = None
-    context_management: Any = None
-    input_transformations: Any = None
 
 
 class MessageChange(msgspec.Struct):
@@ -126,18 +144,74 @@ class MessageChange(msgspec.Struct):
     container: Any = None
 
 
+class MessageDelta(Head, kw_only=True):
+    delta: MessageChange
+    usage: Any = None
+    context_management: Any = None
+    input_transformations: Any = None
+
+
+class AnyMessageDelta(msgspec.Struct):
+    delta: msgspec.Raw = msgspec.Raw()
+    usage: Any = None
+    context_management: Any = None
+    input_transformations: Any = None
+
+
 class UnknownEvent(msgspec.Struct):
     index: Any = None
     delta: Any = None
 
 
-class Completion(msgspec.Struct):
+class Completion(Head):
     """An event of the older text completions."""
 
     id: str | None = None
     model: str | None = None
     completion: Any = None
     stop_reason: str | None = None
+
+
+#: The usual form of each of these events.
+USUAL: dict[str, type[Head]] = {
+    "message_start": MessageStart,
+    "content_block_start": BlockStart,
+    "content_block_delta": DeltaEvent,
+    "content_block_stop": BlockEvent,
+    "message_delta": MessageDelta,
+    "message_stop": Head,
+    "completion": Completion,
+}
+
+
+def message_of(head: Head, data: bytes, event: Frame) -> Message:
+    """The message that a message_start holds."""
+    told = usual(head, data, MessageStart)
+    if told is not None:
+        return told.message
+    return decode(decode(data, AnyMessageStart, event).message, Message, event)
+
+
+def message_delta_of(head: Head, data: bytes, event: Frame) -> MessageDelta:
+    """A message_delta; one without a delta changes nothing."""
+    told = usual(head, data, MessageDelta)
+    if told is not None:
+        return told
+    found = decode(data, AnyMessageDelta, event)
+    return MessageDelta(
+        delta=decode(found.delta, MessageChange, event) if found.delta else MessageChange(),
+        usage=found.usage,
+        context_management=found.context_management,
+        input_transformations=found.input_transformations,
+    )
+
+
+def block_delta_of(head: Head, data: bytes, event: Frame) -> DeltaEvent:
+    told = usual(head, data, DeltaEvent)
+    if told is not None:
+        return told
+    found = decode(data, AnyDeltaEvent, event)
+    return DeltaEvent(index=found.index, delta=decode(found.delta, Delta, event))
 
 
 def text_of(value: Any, member: str, event: Frame) -> str:

@@ -28,8 +28,8 @@ from trigate.protocols.bedrock_converse_blocks import Block, Kind, kind_of, memb
 from trigate.protocols.bedrock_converse_wire import (
     CLIENT_TOOLS,
     SHAPES,
+    AnyBlockDelta,
     AnyObject,
-    BlockDelta,
     BlockEvent,
     BlockStart,
     Delta,
@@ -39,6 +39,7 @@ from trigate.protocols.bedrock_converse_wire import (
     Reasoning,
     ResultPart,
     ToolUse,
+    block_delta_of,
     failure_of,
     input_of,
     usage_of,
@@ -137,6 +138,8 @@ class BedrockConverse:
     def _text_of(self, event: Frame) -> bytes:
         """The payload. The framing has no say in its encoding, so that is checked here."""
         data = event.data_bytes.strip()
+        if data.isascii():
+            return data
         try:
             data.decode()
         except UnicodeDecodeError as error:
@@ -198,7 +201,8 @@ class BedrockConverse:
         elif kind == "tool":
             self._begin_call(block, decode(msgspec.Raw(told["toolUse"]), ToolUse, event), event)
         elif kind == "empty" and any(value not in _EMPTY for value in told.values()):
-            self._add(block, decode(raw, Delta, event), event)
+            delta = decode(raw, Delta, event)
+            self._add(block, delta, delta.kinds, event)
 
     def _is_refused(self, old: Block, kind: Kind, start: dict[str, bytes], event: Frame) -> bool:
         """Whether a second start at one index opens no block of its own."""
@@ -244,17 +248,17 @@ class BedrockConverse:
             self._distrust(block, event, f"block {block.index} is a tool use of type {tool.type!r}")
 
     def _block_delta(self, data: bytes, event: Frame) -> None:
-        message = decode(data, BlockDelta, event)
-        delta = decode(message.delta, Delta, event)
+        message = block_delta_of(data, event)
+        delta = message.delta
         index = message.contentBlockIndex
         block = self._blocks.get(index)
         kinds = delta.kinds
         if not kinds:
-            self._unknown_delta(block, bytes(message.delta), event)
+            self._unknown_delta(block, bytes(decode(data, AnyBlockDelta, event).delta), event)
         elif "toolUse" in kinds:
             self._arguments(index, block, delta, event)
         if any(kind in KIND_OF for kind in kinds):
-            self._add(block or self._imply(index, kinds, event), delta, event)
+            self._add(block or self._imply(index, kinds, event), delta, kinds, event)
 
     def _imply(self, index: int, kinds: list[str], event: Frame) -> Block:
         """A delta without a start: that is how text, reasoning and citations come."""
@@ -303,10 +307,10 @@ class BedrockConverse:
             if is_text:
                 turn.follow_unshown(block.input, piece)
 
-    def _add(self, block: Block, delta: Delta, event: Frame) -> None:
+    def _add(self, block: Block, delta: Delta, kinds: list[str], event: Frame) -> None:
         """Everything but arguments."""
         turn = self._turn
-        for kind in delta.kinds:
+        for kind in kinds:
             if kind not in KIND_OF:
                 continue
             if block.kind == "empty":

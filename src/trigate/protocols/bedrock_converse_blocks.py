@@ -20,7 +20,7 @@ from trigate._core import Lane
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.protocols.bedrock_converse_wire import SERVER_TOOL, ToolUse
-from trigate.protocols.raw_json import array_of, is_object, object_of, word_of
+from trigate.protocols.raw_json import array_of, is_object, json_of, object_of, word_of
 from trigate.protocols.wire import decode
 from trigate.response import ServerCall
 from trigate.turn import TextPart
@@ -106,7 +106,7 @@ class Block:
         members = self._whole_result()
         if self.kind == "server":
             text = self.input.text or "{}"
-            members = self.start | {"input": (text if is_object(text) else json.dumps(text)).encode()}
+            members = self.start | {"input": text.encode() if is_object(text) else json_of(text)}
         return ServerCall(
             type=word_of(self.start, "type") or self.kind,
             id=word_of(self.start, "toolUseId"),
@@ -133,7 +133,7 @@ class Block:
                 return [object_of({"toolResult": object_of(self._whole_result())})]
             case "image":
                 blob = join_blobs(self.pieces.get("bytes", []))
-                source = object_of({"bytes": json.dumps(blob).encode()})
+                source = object_of({"bytes": json_of(blob)})
                 return [object_of({"image": object_of(self.start | {"source": source})})] if blob else []
         return []
 
@@ -153,14 +153,14 @@ class Block:
         found: list[bytes] = []
         members: dict[str, bytes] = {}
         if self.reasoning is not None or "signature" in self.pieces:
-            members["text"] = json.dumps(self.reasoning.text if self.reasoning is not None else "").encode()
+            members["text"] = json_of(self.reasoning.text if self.reasoning is not None else "")
         if "signature" in self.pieces:
-            members["signature"] = json.dumps(self.gathered("signature")).encode()
+            members["signature"] = json_of(self.gathered("signature"))
         if members:
             found.append(object_of({"reasoningText": object_of(members)}))
         redacted = join_blobs(self.pieces.get("redactedContent", []))
         if redacted:
-            found.append(object_of({"redactedContent": json.dumps(redacted).encode()}))
+            found.append(object_of({"redactedContent": json_of(redacted)}))
         return [object_of({"reasoningContent": each}) for each in found]
 
     def _tool_block(self) -> list[bytes]:
@@ -170,7 +170,7 @@ class Block:
         # The type of a client's tool is implied; the API's own model of a request does not know the word.
         members = {name: value for name, value in self.start.items() if name != "type"}
         text = self.call.arguments
-        whole = text if is_object(text) else json.dumps(decode_object(text))
+        whole = text if self.call._lane.json()[0] == "closed" else json.dumps(decode_object(text))
         return [object_of({"toolUse": object_of(members | {"input": whole.encode()})})]
 
 
@@ -185,7 +185,7 @@ def join_blobs(pieces: list[str]) -> str | None:
 
 
 def _text(text: str) -> bytes:
-    return object_of({"text": json.dumps(text).encode()})
+    return object_of({"text": json_of(text)})
 
 
 def kind_of(told: dict[str, bytes], event: Frame) -> Kind:

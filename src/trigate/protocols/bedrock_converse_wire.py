@@ -15,15 +15,15 @@ import msgspec
 from trigate.errors import StructureError
 from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, IGNORED, TEXT, Place, shapes
-from trigate.protocols.wire import as_json_text, count_of, decode, is_given
+from trigate.protocols.wire import as_json_text, attempt, count_of, decode, is_given
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
     "CLIENT_TOOLS",
     "SERVER_TOOL",
     "SHAPES",
+    "AnyBlockDelta",
     "AnyObject",
-    "BlockDelta",
     "BlockEvent",
     "BlockStart",
     "Delta",
@@ -34,6 +34,7 @@ __all__ = [
     "ResultPart",
     "ToolInput",
     "ToolUse",
+    "block_delta_of",
     "failure_of",
     "input_of",
     "usage_of",
@@ -69,10 +70,6 @@ class ToolUse(msgspec.Struct):
     type: str | None = None
 
 
-class BlockDelta(BlockEvent):
-    delta: msgspec.Raw = msgspec.Raw()
-
-
 class Delta(msgspec.Struct):
     """One of the members is given; where none is, what came is not known."""
 
@@ -86,12 +83,28 @@ class Delta(msgspec.Struct):
     @property
     def kinds(self) -> list[str]:
         """The members that are given."""
-        found = [
-            name
-            for name in ("toolUse", "reasoningContent", "citation", "image")
-            if is_given(getattr(self, name))
-        ]
-        return found + [name for name in ("text", "toolResult") if getattr(self, name) is not None]
+        found: list[str] = []
+        if self.toolUse and is_given(self.toolUse):
+            found.append("toolUse")
+        if self.reasoningContent and is_given(self.reasoningContent):
+            found.append("reasoningContent")
+        if self.citation and is_given(self.citation):
+            found.append("citation")
+        if self.image and is_given(self.image):
+            found.append("image")
+        if self.text is not None:
+            found.append("text")
+        if self.toolResult is not None:
+            found.append("toolResult")
+        return found
+
+
+class BlockDelta(BlockEvent, kw_only=True):
+    delta: Delta
+
+
+class AnyBlockDelta(BlockEvent):
+    delta: msgspec.Raw = msgspec.Raw()
 
 
 class ToolInput(msgspec.Struct):
@@ -124,6 +137,14 @@ class MessageStop(msgspec.Struct):
 class Metadata(msgspec.Struct):
     usage: Any = None
     trace: Any = None
+
+
+def block_delta_of(data: bytes, event: Frame) -> BlockDelta:
+    usual = attempt(data, BlockDelta)
+    if usual is not None:
+        return usual
+    found = decode(data, AnyBlockDelta, event)
+    return BlockDelta(contentBlockIndex=found.contentBlockIndex, delta=decode(found.delta, Delta, event))
 
 
 def input_of(delta: Delta, event: Frame) -> tuple[str, bool]:

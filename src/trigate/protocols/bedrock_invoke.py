@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -60,8 +59,7 @@ class Chunk(msgspec.Struct):
     bytes: str
 
 
-@dataclass(frozen=True, slots=True)
-class InnerEvent:
+class InnerEvent(msgspec.Struct, frozen=True):
     """One event of the model's own protocol. Its place in the stream is that of the message around it."""
 
     event: str

@@ -21,12 +21,21 @@ from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import cohere_answers
-from trigate.protocols.cohere_chat_wire import SHAPES, Call, Event, Head, Start, citation_of, usage_of
+from trigate.protocols.cohere_chat_wire import (
+    SHAPES,
+    Call,
+    Event,
+    Head,
+    Start,
+    citation_of,
+    event_of,
+    usage_of,
+)
 from trigate.protocols.event_names import EventNames
 from trigate.protocols.pieces import add_piece
 from trigate.protocols.profile import Profile
-from trigate.protocols.raw_json import array_of, object_of
-from trigate.protocols.wire import decode, error_info, fields_of, says_error
+from trigate.protocols.raw_json import array_of, json_of, object_of
+from trigate.protocols.wire import attempt, decode, error_info, fields_of, says_error, usual
 from trigate.response import ErrorInfo, Response
 from trigate.turn import TextPart, Turn
 
@@ -84,8 +93,19 @@ class CohereChat:
     # -- one event ---------------------------------------------------------------------------------
 
     def event(self, event: Frame) -> None:
-        turn = self._turn
         data = event.data_bytes.strip()
+        name = event.event
+        handler = _HANDLERS.get(name)
+        head = attempt(data, _USUAL.get(name, Head)) if handler is not None else None
+        is_over = self._has_sentinel or self._turn.is_ended
+        if handler is None or head is None or is_over or head.type != name or head.error:
+            self._take_odd(data, event)
+        else:
+            self._take(handler, name, head, data, event)
+
+    def _take_odd(self, data: bytes, event: Frame) -> None:
+        """An event that may be anything: its name and its type are not one, or it tells of an error."""
+        turn = self._turn
         if not data:
             return
         if data == b"[DONE]":
@@ -104,14 +124,18 @@ class CohereChat:
         if event.event == "error" or is_said or (not kind and head.message):
             self._fail(error_info(fields_of(data, event), event.start))
             return
-        self._names.check(kind, event, self._open_calls())
         handler = _HANDLERS.get(kind)
-        if handler is None:
+        if handler is not None:
+            self._take(handler, kind, head, data, event)
+        else:
+            self._names.check(kind, event, self._open_calls)
             self._unknown_event(kind, data, event)
-            return
+
+    def _take(self, handler: _Handler, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        self._names.check(kind, event, self._open_calls)
         if not self._has_begun and kind != "message-start":
-            turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
-        handler(self, data, event)
+            self._turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
+        handler(self, head, data, event)
         self._has_begun = True
 
     def _open_calls(self) -> Iterator[ToolCall]:
@@ -129,9 +153,9 @@ class CohereChat:
                 detail = f"an event of type {kind!r} came while it was open"
                 turn.void_call(call, "unknown_type", event.start, detail)
 
-    def _message_start(self, data: bytes, event: Frame) -> None:
+    def _message_start(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        told = decode(data, Start, event).id or None
+        told = (usual(head, data, Start) or decode(data, Start, event)).id or None
         if not self._has_begun:
             turn.id = told
         elif told == turn.id and not (self._content or self._plan or self._calls):
@@ -141,8 +165,8 @@ class CohereChat:
 
     # -- text --------------------------------------------------------------------------------------
 
-    def _content_start(self, data: bytes, event: Frame) -> None:
-        message = decode(data, Event, event)
+    def _content_start(self, head: Head, data: bytes, event: Frame) -> None:
+        message = event_of(head, data, event)
         kind = message.content.type
         if kind is not None and kind not in KINDS:
             self._turn.unknown(f"content type {kind!r}", event.start)
@@ -152,8 +176,8 @@ class CohereChat:
             self._part(message.index or 0, kind)
         self._add_content(message, event)
 
-    def _content_delta(self, data: bytes, event: Frame) -> None:
-        message = decode(data, Event, event)
+    def _content_delta(self, head: Head, data: bytes, event: Frame) -> None:
+        message = event_of(head, data, event)
         index = message.index or 0
         if not any((index, kind) in self._content for kind in KINDS):
             self._turn.anomaly("delta_without_start", event.start, f"content {index}", once=True)
@@ -177,31 +201,31 @@ class CohereChat:
             part = self._content[index, kind] = opener()
         return part
 
-    def _tool_plan(self, data: bytes, event: Frame) -> None:
-        piece = decode(data, Event, event).plan
+    def _tool_plan(self, head: Head, data: bytes, event: Frame) -> None:
+        piece = event_of(head, data, event).plan
         if piece:
             if self._plan is None:
                 self._plan = self._turn.open_reasoning()
             self._turn.add_reasoning(self._plan, piece, 0, event.start)
             self._turn.follow_reasoning(self._plan, piece, 0)
 
-    def _citation(self, data: bytes, event: Frame) -> None:
+    def _citation(self, head: Head, data: bytes, event: Frame) -> None:
         citation = citation_of(data, event)
         self._turn.other("citation-start", event.data)
         if citation and self._turn.keep(len(citation), event.start):
             self._citations.append(citation)
 
-    def _noise(self, data: bytes, event: Frame) -> None:
+    def _noise(self, head: Head, data: bytes, event: Frame) -> None:
         """An end that says nothing of its own."""
 
-    def _debug(self, data: bytes, event: Frame) -> None:
+    def _debug(self, head: Head, data: bytes, event: Frame) -> None:
         self._turn.other("debug", event.data)
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def _call_start(self, data: bytes, event: Frame) -> None:
+    def _call_start(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        message = decode(data, Event, event)
+        message = event_of(head, data, event)
         index = _index_of(message, "tool-call-start", event)
         told = message.call
         piece, is_text = told.piece(data, event)
@@ -238,9 +262,9 @@ class CohereChat:
             turn.conflict("index_reused", event.start, detail, old)
         return True
 
-    def _call_delta(self, data: bytes, event: Frame) -> None:
+    def _call_delta(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        message = decode(data, Event, event)
+        message = event_of(head, data, event)
         index = _index_of(message, "tool-call-delta", event)
         told = message.call
         if not told.has_arguments:
@@ -263,9 +287,9 @@ class CohereChat:
             add_piece(turn, call, piece, is_text, event.start)
             turn.follow_arguments(call, piece)
 
-    def _call_end(self, data: bytes, event: Frame) -> None:
+    def _call_end(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        index = _index_of(decode(data, Event, event), "tool-call-end", event)
+        index = _index_of(event_of(head, data, event), "tool-call-end", event)
         call = self._calls.get(index)
         if call is None:
             turn.anomaly("stop_without_start", event.start, f"call {index} never began")
@@ -276,9 +300,9 @@ class CohereChat:
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def _message_end(self, data: bytes, event: Frame) -> None:
+    def _message_end(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
-        message = decode(data, Event, event)
+        message = event_of(head, data, event)
         if message.id and turn.id and message.id != turn.id:
             turn.anomaly("response_id_changed", event.start, f"{turn.id} became {message.id}")
         turn.id = turn.id or message.id or None
@@ -323,13 +347,17 @@ class CohereChat:
 
     def _close_message(self) -> None:
         """What the assistant's message needs beside the calls."""
-        parts = [{"type": kind, kind: part.text} for (_, kind), part in self._content.items() if part.text]
+        parts = [
+            object_of({"type": json_of(kind), kind: json_of(part.text)})
+            for (_, kind), part in self._content.items()
+            if part.text
+        ]
         members = {
-            "content": json.dumps(parts).encode(),
+            "content": array_of(parts),
             "citations": array_of(self._citations),
         }
         if self._plan is not None:
-            members["tool_plan"] = json.dumps(self._plan.text).encode()
+            members["tool_plan"] = json_of(self._plan.text)
         self._turn.echo = (object_of(members),)
 
     def finish(self, left: Leftover) -> None:
@@ -354,7 +382,7 @@ def _provider_error(word: str, said: Any, data: bytes, event: Frame) -> ErrorInf
     return ErrorInfo("provider", word, word, message, event.start, fields_of(data, event))
 
 
-_Handler = Callable[[CohereChat, bytes, Frame], None]
+_Handler = Callable[[CohereChat, Head, bytes, Frame], None]
 _HANDLERS: dict[str, _Handler] = {
     "message-start": CohereChat._message_start,
     "content-start": CohereChat._content_start,
@@ -368,4 +396,15 @@ _HANDLERS: dict[str, _Handler] = {
     "citation-end": CohereChat._noise,
     "message-end": CohereChat._message_end,
     "debug": CohereChat._debug,
+}
+#: The usual form of an event; of the others nothing but the type matters.
+_USUAL: dict[str, type[Head]] = {
+    "message-start": Start,
+    "content-start": Event,
+    "content-delta": Event,
+    "tool-plan-delta": Event,
+    "tool-call-start": Event,
+    "tool-call-delta": Event,
+    "tool-call-end": Event,
+    "message-end": Event,
 }

@@ -12,10 +12,21 @@ import msgspec
 from trigate.errors import StructureError
 from trigate.framing import Frame
 from trigate.protocols.shapes import EMPTY, FIXED, TEXT, Place, shapes
-from trigate.protocols.wire import count_of, decode
+from trigate.protocols.wire import count_of, decode, usual
 from trigate.response import Usage
 
-__all__ = ["SHAPES", "Call", "Delta", "Event", "Head", "Message", "Start", "citation_of", "usage_of"]
+__all__ = [
+    "SHAPES",
+    "Call",
+    "Delta",
+    "Event",
+    "Head",
+    "Message",
+    "Start",
+    "citation_of",
+    "event_of",
+    "usage_of",
+]
 
 
 def _delta(kind: str, **message: Place) -> dict[str, Place]:
@@ -36,7 +47,7 @@ class Head(msgspec.Struct):
     message: Any = None
 
 
-class Start(msgspec.Struct):
+class Start(Head):
     """message-start: its empty lists are of other types than the same members later."""
 
     id: str | None = None
@@ -89,7 +100,7 @@ class Delta(msgspec.Struct):
     usage: Any = None
 
 
-class Event(msgspec.Struct):
+class Event(Head):
     index: int | None = None
     id: str | None = None
     delta: Delta | None = None
@@ -109,6 +120,10 @@ class Event(msgspec.Struct):
     @property
     def _message(self) -> Message | None:
         return self.delta.message if self.delta is not None else None
+
+
+def event_of(head: Head, data: bytes, event: Frame) -> Event:
+    return usual(head, data, Event) or decode(data, Event, event)
 
 
 class Nested(msgspec.Struct):

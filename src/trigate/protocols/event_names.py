@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from trigate.calls import ToolCall
 from trigate.framing import Frame
@@ -25,8 +25,8 @@ class EventNames:
         self._known = known
         self._is_named: bool | None = None
 
-    def check(self, kind: str, event: Frame, open_calls: Iterable[ToolCall]) -> None:
-        """Takes one event; open_calls: those whose arguments are not closed, looked at only if a name was cut."""
+    def check(self, kind: str, event: Frame, open_calls: Callable[[], Iterable[ToolCall]]) -> None:
+        """Takes one event; open_calls: gives those whose arguments are not closed, asked only if a name was cut."""
         turn, name = self._turn, event.event
         if self._is_named is None:
             self._is_named = name == kind
@@ -35,6 +35,6 @@ class EventNames:
         elif name != kind:
             turn.anomaly("event_name_differs", event.start, f"{name!r} holds {kind!r}", once=True)
             if self._is_named and name not in self._known:
-                for call in open_calls:
+                for call in open_calls():
                     detail = "an event's name was cut inside it, and perhaps more"
                     turn.void_call(call, "incomplete", event.start, detail)

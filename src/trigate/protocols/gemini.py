@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -24,16 +25,19 @@ from trigate.protocols.gemini_calls import CandidateCalls
 from trigate.protocols.gemini_parts import Parts, is_plain
 from trigate.protocols.gemini_wire import (
     SHAPES,
+    AnyCandidate,
     Candidate,
     Chunk,
-    Content,
     Feedback,
     Part,
+    PlainChunk,
+    candidate_of,
     counts_of,
-    usage_of,
+    parts_of,
+    usage_in,
 )
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import decode, error_info, fields_of, is_given
+from trigate.protocols.wire import attempt, decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, ServerCall, Status
 from trigate.strays import Strays
 from trigate.turn import TextPart, Turn
@@ -128,7 +132,7 @@ class Gemini:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        turn.has_choices = True
+        turn.twins.has_choices = True
         turn.catch_up = self._catch_up
         turn.lanes.keep_each()
         self._candidates: dict[int, _Candidate] = {}
@@ -183,7 +187,7 @@ class Gemini:
         if event.event == "error" and data[:1] not in b"{[":
             self._fail(data.decode(), event.start)
             return
-        chunk = decode(data, Chunk, event)
+        chunk = attempt(data, PlainChunk) or decode(data, Chunk, event)
         if event.event == "error" or (is_given(chunk.error) and fields_of(bytes(chunk.error), event)):
             self._fail(fields_of(data, event), event.start)
             return
@@ -194,44 +198,41 @@ class Gemini:
         error = error_info(value, offset)
         self._turn.end("failed", None, error=error, offset=offset)
 
-    def _take(self, chunk: Chunk, event: Frame) -> None:
+    def _take(self, chunk: PlainChunk | Chunk, event: Frame) -> None:
         turn = self._turn
-        if chunk.responseId and turn.id and chunk.responseId != turn.id:
-            detail = f"{turn.id} became {chunk.responseId}"
-            turn.anomaly("response_id_changed", event.start, detail, once=True)
-        turn.id = turn.id or chunk.responseId or None
+        if chunk.responseId and chunk.responseId != turn.id:
+            if turn.id:
+                detail = f"{turn.id} became {chunk.responseId}"
+                turn.anomaly("response_id_changed", event.start, detail, once=True)
+            turn.id = turn.id or chunk.responseId
+            turn.lanes.touch()  # whose calls come next depends on it
         self._chunk_id = chunk.responseId or self._chunk_id
         turn.model = turn.model or chunk.modelVersion or None
-        if is_given(chunk.promptFeedback):
+        if chunk.promptFeedback and is_given(chunk.promptFeedback):
             word = decode(chunk.promptFeedback, Feedback, event).blockReason
             if word:
                 self._blocked = (word, event.start)
         has_finish = self._take_candidates(chunk.candidates or [], event)
-        if is_given(chunk.usageMetadata):
-            usage = usage_of(fields_of(bytes(chunk.usageMetadata), event))
+        usage = usage_in(chunk, event)
+        if (usage is None) != (turn.usage is None):
+            turn.lanes.touch()  # of chunks that go unread the last alone is looked at: all of them count, or none
+        if usage is not None:
             if has_finish or not chunk.candidates:
                 turn.count(usage)
             else:
                 turn.usage = usage  # cumulative: told when it is final, not with every piece of text
-        members = (
-            chunk.promptFeedback,
-            chunk.usageMetadata,
-            chunk.createTime,
-            chunk.modelStatus,
-            chunk.error,
-        )
-        if chunk.candidates is None and not (chunk.responseId or chunk.modelVersion or any(members)):
+        if isinstance(chunk, Chunk) and not chunk.has_something:
             turn.unknown("chunk without any known member", event.start)
             turn.other("chunk", event.data)
 
-    def _take_candidates(self, candidates: list[msgspec.Raw], event: Frame) -> bool:
+    def _take_candidates(self, candidates: Sequence[Candidate | msgspec.Raw], event: Frame) -> bool:
         """Whether one of them has a finishReason."""
         seen: set[int] = set()
         has_finish = False
-        for raw in candidates:
+        for told in candidates:
             if self._turn.is_ended:
                 break
-            part = decode(raw, Candidate, event)
+            part = candidate_of(told, event)
             index = part.index or 0
             if index in seen:
                 detail = f"candidate {index} stands twice in one chunk"
@@ -253,16 +254,16 @@ class Gemini:
             candidate = self._candidates[index] = _Candidate(self._turn, index)
         return candidate
 
-    def _take_candidate(self, candidate: _Candidate, part: Candidate, event: Frame) -> None:
+    def _take_candidate(self, candidate: _Candidate, part: Candidate | AnyCandidate, event: Frame) -> None:
         turn = self._turn
-        parts = decode(part.content, Content, event).parts or [] if is_given(part.content) else []
+        parts = parts_of(part, event)
         if parts and candidate.finish is not None and not part.finishReason:
             self._note_late(candidate, parts, event)
         for raw in parts:
             self._take_part(candidate, raw, event)
             if turn.is_ended:
                 return
-        if is_given(part.continuationToken):
+        if part.continuationToken and is_given(part.continuationToken):
             turn.other("continuationToken", json.dumps(fields_of(bytes(part.continuationToken), event)))
         if part.finishReason:
             if candidate.finish not in (None, part.finishReason, _UNSPECIFIED):
@@ -298,11 +299,11 @@ class Gemini:
         if part.text:
             candidate.has_content = True
             self._take_text(self._text_of(candidate, bool(part.thought)), candidate, part.text, event)
-        if is_given(part.functionCall):
+        if part.functionCall and is_given(part.functionCall):
             is_known = candidate.has_content = True
             self._check_restart(event)
             candidate.calls.take(part.functionCall, event)
-        for member in _SERVER_RUN + _OTHER_PARTS:
+        for member in _SERVER_RUN + _OTHER_PARTS if part.has_others else ():
             value: msgspec.Raw = getattr(part, member)
             if is_given(value):
                 is_known = candidate.has_content = True

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from json.encoder import encode_basestring
 from typing import Literal, TypeAlias
 
 from trigate.errors import LimitError
@@ -116,7 +117,7 @@ class PartialArguments:
         if path is None:
             self._spoil("malformed", f"the path {arg.jsonPath!r} names no place")
             return None
-        if is_given(arg.numberValue) and bytes(arg.numberValue)[:1] not in _NUMBER_STARTS:
+        if arg.numberValue and is_given(arg.numberValue) and bytes(arg.numberValue)[:1] not in _NUMBER_STARTS:
             self._spoil("malformed", f"{arg.jsonPath} has a number that JSON cannot write")
             return None
         if len(path) > self._max_depth:
@@ -219,7 +220,7 @@ class PartialArguments:
 def _literals(arg: PartialArg) -> list[str]:
     """Its values that are no strings, as JSON texts. A null beside another value says nothing."""
     found: list[str] = []
-    if is_given(arg.numberValue):
+    if arg.numberValue and is_given(arg.numberValue):
         found.append(bytes(arg.numberValue).decode())
     if arg.boolValue is not None:
         found.append("true" if arg.boolValue else "false")
@@ -241,5 +242,5 @@ def _gap(root: _Container) -> tuple[Problem, str] | None:
 
 def _quote(text: str) -> str:
     """A JSON string. Halves of a surrogate pair are joined; a lone one stays an escape."""
-    quoted = json.dumps(join_halves(text), ensure_ascii=False)
+    quoted = encode_basestring(join_halves(text))
     return quoted if quoted.isascii() else _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", quoted)

@@ -95,7 +95,7 @@ class CandidateCalls:
 
     def _take_whole(self, current: _Open, part: FunctionCall, event: Frame) -> None:
         """args: the whole object. Beside streamed values an empty one says nothing."""
-        if not is_given(part.args):
+        if not part.args or not is_given(part.args):
             return
         text = bytes(part.args).decode()
         is_streamed = current.values is not None or part.partialArgs or part.willContinue

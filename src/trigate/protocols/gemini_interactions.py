@@ -26,17 +26,20 @@ from trigate.protocols.event_names import EventNames
 from trigate.protocols.gemini_interactions_steps import SERVER_STEPS, StepState, same_value
 from trigate.protocols.gemini_interactions_wire import (
     SHAPES,
+    USUAL,
     Delta,
     Head,
     Interaction,
-    InteractionEvent,
     Step,
     StepEvent,
     failure_of,
+    interaction_of,
+    status_of,
+    step_of,
     usage_of,
 )
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, is_given, says_error
+from trigate.protocols.wire import as_json_text, attempt, decode, error_info, fields_of, is_given, says_error
 from trigate.response import ErrorInfo, Response, ServerCall
 from trigate.turn import Turn
 
@@ -109,8 +112,19 @@ class GeminiInteractions:
     # -- one event ---------------------------------------------------------------------------------
 
     def event(self, event: Frame) -> None:
-        turn = self._turn
         data = event.data_bytes.strip()
+        name = event.event
+        head = attempt(data, USUAL.get(name, Head))
+        is_over = self._has_sentinel or self._turn.is_ended
+        if head is None or is_over or head.event_type != name or head.error or name.endswith("error"):
+            self._take_odd(data, event)
+        elif not self._is_repeated(head.event_id, data, event):
+            self._check_name(name, event)
+            self._dispatch(name, head, data, event)
+
+    def _take_odd(self, data: bytes, event: Frame) -> None:
+        """An event that may be anything: its name and its type are not one, or it tells of an error."""
+        turn = self._turn
         if not data:
             return
         if self._has_sentinel and data != b"[DONE]":
@@ -133,7 +147,7 @@ class GeminiInteractions:
             self._fail(fields_of(data, event), event)
         elif not self._is_repeated(head.event_id, data, event):
             self._check_name(kind, event)
-            self._dispatch(kind, data, event)
+            self._dispatch(kind, head, data, event)
 
     def _fail(self, value: Any, event: Frame) -> None:
         if self._turn.is_ended:
@@ -160,7 +174,7 @@ class GeminiInteractions:
         return False
 
     def _check_name(self, kind: str, event: Frame) -> None:
-        self._names.check(kind, event, self._open_calls())
+        self._names.check(kind, event, self._open_calls)
         if not self._has_begun and kind != "interaction.created":
             self._turn.anomaly("missing_start", event.start, f"the first event is {kind!r}")
         self._has_begun = True
@@ -168,18 +182,18 @@ class GeminiInteractions:
     def _open_calls(self) -> Iterator[ToolCall]:
         return (state.call for state in self._all_steps if state.call is not None and not state.is_stopped)
 
-    def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
+    def _dispatch(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         match kind:
             case "interaction.created" | "interaction.completed":
-                self._interaction(kind, data, event)
+                self._interaction(kind, interaction_of(head, data, event), event)
             case "interaction.status_update":
-                self._status_update(data, event)
+                self._status_update(head, data, event)
             case "step.start":
-                self._step_start(decode(data, StepEvent, event), event)
+                self._step_start(step_of(head, data, event), event)
             case "step.delta":
-                self._step_delta(decode(data, StepEvent, event), event)
+                self._step_delta(step_of(head, data, event), event)
             case "step.stop":
-                self._step_stop(decode(data, StepEvent, event), event)
+                self._step_stop(step_of(head, data, event), event)
             case _:
                 self._unknown_event(kind, data, event)
 
@@ -196,9 +210,8 @@ class GeminiInteractions:
 
     # -- the interaction ---------------------------------------------------------------------------
 
-    def _interaction(self, kind: str, data: bytes, event: Frame) -> None:
+    def _interaction(self, kind: str, shot: Interaction, event: Frame) -> None:
         turn = self._turn
-        shot = decode(decode(data, InteractionEvent, event).interaction, Interaction, event)
         self._identify(shot.id, kind == "interaction.created", event)
         turn.model = turn.model or shot.model or None
         self._take_status(shot.status, event)
@@ -231,8 +244,8 @@ class GeminiInteractions:
                 turn.anomaly("response_id_changed", event.start, detail, once=True)
         turn.id = turn.id or interaction_id or None
 
-    def _status_update(self, data: bytes, event: Frame) -> None:
-        message = decode(data, InteractionEvent, event)
+    def _status_update(self, head: Head, data: bytes, event: Frame) -> None:
+        message = status_of(head, data, event)
         self._identify(message.interaction_id, False, event)
         self._take_status(message.status, event)
         if is_given(message.usage):

@@ -43,6 +43,7 @@ class StepState:
 
     __slots__ = (
         "_block",
+        "_echo",
         "_since",
         "call",
         "first",
@@ -66,6 +67,7 @@ class StepState:
         # The text block that is open, and the byte of `text` at which it begins.
         self._block: dict[str, Any] | None = None
         self._since = 0
+        self._echo: bytes | None = None  # of a step for which nothing came since it was made
 
     def first_texts(self) -> list[str]:
         """The texts that the start has already; what follows is joined to the last of them."""
@@ -86,6 +88,7 @@ class StepState:
 
     def add(self, delta: dict[str, Any]) -> None:
         """Merges a delta into the step, for the echo."""
+        self._echo = None
         kind = delta.get("type")
         if kind in _LISTS:
             self._add_block(_LISTS[kind], delta if kind == "text" else delta.get("content"))
@@ -134,11 +137,13 @@ class StepState:
 
     def to_echo(self) -> bytes:
         """The step as JSON. A function call holds the arguments that were assembled."""
-        self._join()
-        members = self.members
         if self.call is not None:
-            members = members | {"arguments": _arguments(self.call.arguments)}
-        return json.dumps(members).encode()
+            self._join()
+            return json.dumps(self.members | {"arguments": _arguments(self.call.arguments)}).encode()
+        if self._echo is None:
+            self._join()
+            self._echo = json.dumps(self.members).encode()
+        return self._echo
 
 
 def _text_of(block: Any) -> str | None:

@@ -9,19 +9,23 @@ from typing import Any
 
 import msgspec
 
+from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, TEXT, Place, shapes
-from trigate.protocols.wire import count_of, error_info
+from trigate.protocols.wire import count_of, decode, error_info, usual
 from trigate.response import ErrorInfo, Usage
 
 __all__ = [
     "SHAPES",
+    "USUAL",
     "Delta",
     "Head",
     "Interaction",
-    "InteractionEvent",
     "Step",
     "StepEvent",
     "failure_of",
+    "interaction_of",
+    "status_of",
+    "step_of",
     "usage_of",
 ]
 
@@ -41,7 +45,7 @@ class Head(msgspec.Struct):
     error: msgspec.Raw = _NOTHING
 
 
-class InteractionEvent(msgspec.Struct):
+class InteractionEvent(Head):
     interaction: msgspec.Raw = _NOTHING
     interaction_id: str | None = None
     status: str | None = None
@@ -60,7 +64,15 @@ class Interaction(msgspec.Struct):
     continuation_token: msgspec.Raw = _NOTHING
 
 
-class StepEvent(msgspec.Struct):
+class Snapshot(Head, kw_only=True):
+    """An event that tells of the interaction as a whole, in its usual form."""
+
+    interaction: Interaction
+    interaction_id: str | None = None
+    status: str | None = None
+
+
+class StepEvent(Head):
     index: int | None = None
     step: msgspec.Raw = _NOTHING
     delta: msgspec.Raw = _NOTHING
@@ -78,6 +90,32 @@ class Delta(msgspec.Struct):
     text: str | None = None
     arguments: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
+
+
+#: The usual form of each of these events.
+USUAL: dict[str, type[Head]] = {
+    "interaction.created": Snapshot,
+    "interaction.completed": Snapshot,
+    "interaction.status_update": InteractionEvent,
+    "step.start": StepEvent,
+    "step.delta": StepEvent,
+    "step.stop": StepEvent,
+}
+
+
+def interaction_of(head: Head, data: bytes, event: Frame) -> Interaction:
+    message = usual(head, data, Snapshot)
+    if message is not None:
+        return message.interaction
+    return decode(decode(data, InteractionEvent, event).interaction, Interaction, event)
+
+
+def status_of(head: Head, data: bytes, event: Frame) -> InteractionEvent:
+    return usual(head, data, InteractionEvent) or decode(data, InteractionEvent, event)
+
+
+def step_of(head: Head, data: bytes, event: Frame) -> StepEvent:
+    return usual(head, data, StepEvent) or decode(data, StepEvent, event)
 
 
 def usage_of(raw: Any) -> Usage:

@@ -6,25 +6,30 @@ Source: docs/protocols/gemini.md. Members that are not named here are ignored.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 
+from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, IGNORED, TEXT, Place, shapes
-from trigate.protocols.wire import count_of
+from trigate.protocols.wire import attempt, count_of, decode, fields_of, is_given
 from trigate.response import Usage
 
 __all__ = [
     "SHAPES",
+    "AnyCandidate",
     "Candidate",
     "Chunk",
-    "Content",
     "Feedback",
     "FunctionCall",
     "Part",
     "PartialArg",
+    "PlainChunk",
+    "candidate_of",
     "counts_of",
-    "usage_of",
+    "parts_of",
+    "usage_in",
 ]
 
 _NOTHING = msgspec.Raw()
@@ -67,17 +72,41 @@ class Chunk(msgspec.Struct):
     createTime: msgspec.Raw = _NOTHING
     modelStatus: msgspec.Raw = _NOTHING
 
+    @property
+    def has_something(self) -> bool:
+        """Whether it has any member that is known."""
+        members = (self.promptFeedback, self.usageMetadata, self.createTime, self.modelStatus, self.error)
+        return self.candidates is not None or bool(self.responseId or self.modelVersion or any(members))
 
-class Candidate(msgspec.Struct):
+
+class Content(msgspec.Struct):
+    parts: list[msgspec.Raw] | None = None
+
+
+class CandidateMembers(msgspec.Struct):
     index: int | None = None
-    content: msgspec.Raw = _NOTHING
     finishReason: str | None = None
     finishMessage: msgspec.Raw = _NOTHING
     continuationToken: msgspec.Raw = _NOTHING
 
 
-class Content(msgspec.Struct):
-    parts: list[msgspec.Raw] | None = None
+class Candidate(CandidateMembers):
+    content: Content | None = None
+
+
+class AnyCandidate(CandidateMembers):
+    content: msgspec.Raw = _NOTHING
+
+
+class PlainChunk(msgspec.Struct, kw_only=True):
+    """What a chunk mostly is: candidates, and nothing of another type than it should be."""
+
+    candidates: list[Candidate]
+    promptFeedback: msgspec.Raw = _NOTHING
+    usageMetadata: dict[str, Any] | None = None
+    error: msgspec.Raw = _NOTHING
+    modelVersion: str | None = None
+    responseId: str | None = None
 
 
 class Feedback(msgspec.Struct):
@@ -97,6 +126,19 @@ class Part(msgspec.Struct):
     fileData: msgspec.Raw = _NOTHING
     functionResponse: msgspec.Raw = _NOTHING
 
+    @property
+    def has_others(self) -> bool:
+        """Whether it may be something else than text or a call."""
+        return bool(
+            self.toolCall
+            or self.toolResponse
+            or self.executableCode
+            or self.codeExecutionResult
+            or self.inlineData
+            or self.fileData
+            or self.functionResponse
+        )
+
 
 class FunctionCall(msgspec.Struct):
     id: str | None = None
@@ -115,13 +157,30 @@ class PartialArg(msgspec.Struct):
     willContinue: bool | None = None
 
 
+def candidate_of(told: Candidate | msgspec.Raw, event: Frame) -> Candidate | AnyCandidate:
+    return told if isinstance(told, Candidate) else decode(told, AnyCandidate, event)
+
+
+def parts_of(candidate: Candidate | AnyCandidate, event: Frame) -> list[msgspec.Raw]:
+    if isinstance(candidate, Candidate):
+        return (candidate.content and candidate.content.parts) or []
+    return (is_given(candidate.content) and decode(candidate.content, Content, event).parts) or []
+
+
+def usage_in(chunk: PlainChunk | Chunk, event: Frame) -> Usage | None:
+    if isinstance(chunk, PlainChunk):
+        return None if chunk.usageMetadata is None else usage_of(chunk.usageMetadata)
+    return usage_of(fields_of(bytes(chunk.usageMetadata), event)) if is_given(chunk.usageMetadata) else None
+
+
 class _Counts(msgspec.Struct):
     usageMetadata: dict[str, Any] | None = None
 
 
 def counts_of(data: bytes) -> Usage | None:
     """The usage in a chunk that has one of the SHAPES."""
-    raw = msgspec.json.decode(data, type=_Counts).usageMetadata
+    told = attempt(data, _Counts)
+    raw = told.usageMetadata if told is not None else json.loads(data).get("usageMetadata")
     return None if raw is None else usage_of(raw)
 
 

@@ -22,7 +22,7 @@ from trigate.leftover import Leftover
 from trigate.protocols import ollama_answers
 from trigate.protocols.profile import Profile
 from trigate.protocols.shapes import EMPTY, FIXED, IGNORED, TEXT, Place, shapes
-from trigate.protocols.wire import as_json_text, count_of, decode, error_info, fields_of, is_given
+from trigate.protocols.wire import as_json_text, attempt, count_of, decode, error_info, fields_of, is_given
 from trigate.response import ErrorInfo, Response, Usage
 from trigate.turn import TextPart, Turn
 
@@ -55,12 +55,11 @@ SHAPES = shapes(
 )
 
 
-class Record(msgspec.Struct):
+class Line(msgspec.Struct):
     """One line. `response` and `thinking` beside it are those of generate."""
 
     model: Any = None
     created_at: Any = None
-    message: msgspec.Raw = msgspec.Raw()
     response: str | None = None
     thinking: str | None = None
     done: bool | None = None
@@ -73,6 +72,30 @@ class Message(msgspec.Struct):
     thinking: str | None = None
     tool_calls: list[msgspec.Raw] | None = None
     images: Any = None
+
+
+class Record(Line):
+    """Its usual form."""
+
+    message: Message | None = None
+
+    @property
+    def has_message(self) -> bool:
+        return self.message is not None
+
+    def take_message(self, event: Frame) -> Message:
+        return self.message or Message()
+
+
+class AnyRecord(Line):
+    message: msgspec.Raw = msgspec.Raw()
+
+    @property
+    def has_message(self) -> bool:
+        return is_given(self.message)
+
+    def take_message(self, event: Frame) -> Message:
+        return decode(self.message, Message, event)
 
 
 class Call(msgspec.Struct):
@@ -144,24 +167,26 @@ class OllamaChat:
         if turn.is_ended:
             turn.anomaly("event_after_end", event.start, "a record after the end", once=True)
             return
-        record = decode(event.data_bytes, Record, event)
+        data = event.data_bytes
+        record = attempt(data, Record) or decode(data, AnyRecord, event)
         self._records += 1
-        if isinstance(record.model, str):
-            turn.model = turn.model or record.model or None
-        turn.origin = turn.origin or str(record.created_at or "")
-        if not turn.origin and record.created_at is not None:
-            turn.lanes.touch()  # the next record may have it
+        if not turn.model and isinstance(record.model, str):
+            turn.model = record.model or None
+        if not turn.origin:
+            turn.origin = str(record.created_at or "")
+            if not turn.origin and record.created_at is not None:
+                turn.lanes.touch()  # the next record may have it
         if record.error is not None:
             self._fail(event)
             return
-        has_message = is_given(record.message)
+        has_message = record.has_message
         if not has_message and record.response is None and record.thinking is None and record.done is None:
             turn.unknown("record without message, response and done", event.start)
             turn.other("record", event.data)
             return
         self._add(record.thinking, record.response, event)
         if has_message:
-            self._take_message(decode(record.message, Message, event), event)
+            self._take_message(record.take_message(event), event)
         if record.done and not turn.is_ended:
             self._end(record.done_reason or None, event)
 

@@ -107,10 +107,11 @@ class OpenAIChat:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        turn.has_choices = True
+        turn.twins.has_choices = True
         self._choices: dict[int, ChoiceReader] = {}
         self._ids_differ = False
         self._chunk_id = ""
+        self._settled_id: str | None = None  # a chunk with the same id says nothing new of the response
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -137,7 +138,7 @@ class OpenAIChat:
             self._conclude(event.start)
         elif kind == "error":
             self._fail(_json_or_text(event.data), event.start)
-        elif data and kind not in PROFILE.noise:
+        elif data and (kind == "message" or kind not in PROFILE.noise):
             try:
                 self._take(kind, data, event)
             except RecursionError:
@@ -152,27 +153,36 @@ class OpenAIChat:
             self._unknown(f"event type {kind!r}", kind, event)
             return
         chunk = decode(data, Chunk, event)
-        if chunk.failure is not None:
-            self._count(chunk.usage)
-            self._fail(fields_of(data, event) if chunk.failure is ... else chunk.failure, event.start)
+        if not chunk.is_plain and not self._take_odd(chunk, kind, data, event):
             return
+        if self._settled_id is None or chunk.id != self._settled_id:
+            self._identify(chunk, event)
+        if chunk.usage or chunk.x_groq:
+            usage = chunk.usage or (chunk.x_groq.get("usage") if isinstance(chunk.x_groq, dict) else None)
+            self._count(usage)
+        choices = chunk.choices or []
+        if len(choices) == 1:
+            self._take_choice(choices[0], data, 0, event)
+        else:
+            self._take_choices(choices, data, event)
+
+    def _take_odd(self, chunk: Chunk, kind: str, data: bytes, event: Frame) -> bool:
+        """A chunk that may be an error, or nothing that is known; True if it is a piece of a completion after all."""
+        failure = chunk.failure
+        if failure is not None:
+            self._count(chunk.usage)
+            self._fail(fields_of(data, event) if failure is ... else failure, event.start)
+            return False
         if not chunk.is_chunk and (kind != "message" or not chunk.has_something):
             value = fields_of(data, event)
             if kind == "message" and chunk.type not in PROFILE.noise and is_error(value):
                 self._fail(value, event.start)
             elif chunk.type not in PROFILE.noise:
                 self._unknown(f"event type {kind!r}", kind, event)
-            return
+            return False
         if not chunk.has_something:
             self._turn.anomaly("empty_chunk", event.start, "a chunk without id, choices and usage", once=True)
-        self._identify(chunk, event)
-        self._count(chunk.usage or (chunk.x_groq.get("usage") if isinstance(chunk.x_groq, dict) else None))
-        if sum(choice.index is None for choice in chunk.choices or ()) > 1:
-            self._turn.conflict("choice_repeated", event.start, "two choices of one chunk have no index")
-        for position, choice in enumerate(chunk.choices or ()):
-            self._take_choice(choice, data, position, event)
-            if self._turn.is_ended:
-                return
+        return True
 
     def _unknown(self, what: str, kind: str, event: Frame) -> None:
         self._turn.unknown(what, event.start)
@@ -188,11 +198,14 @@ class OpenAIChat:
             self._chunk_id = chunk.id
             if chunk.id != turn.id:
                 turn.lanes.touch()  # whose calls come next depends on it
-        turn.origin = turn.origin or str(chunk.created or "")
-        if not turn.origin and chunk.created is not None:
-            turn.lanes.touch()  # the next one may have it
-        if isinstance(chunk.model, str):
-            turn.model = turn.model or chunk.model or None
+        if not turn.origin:
+            turn.origin = str(chunk.created or "")
+            if not turn.origin and chunk.created is not None:
+                turn.lanes.touch()  # the next one may have it
+        if not turn.model and isinstance(chunk.model, str):
+            turn.model = chunk.model or None
+        is_settled = turn.id == chunk.id and turn.origin and turn.model
+        self._settled_id = turn.id if is_settled else None
 
     def _count(self, raw: Any) -> None:
         """Some servers send the usage so far with each chunk, others send the final one twice."""
@@ -208,8 +221,18 @@ class OpenAIChat:
 
     # -- choices -----------------------------------------------------------------------------------
 
+    def _take_choices(self, choices: list[Choice], data: bytes, event: Frame) -> None:
+        if sum(choice.index is None for choice in choices) > 1:
+            self._turn.conflict("choice_repeated", event.start, "two choices of one chunk have no index")
+        for position, choice in enumerate(choices):
+            self._take_choice(choice, data, position, event)
+            if self._turn.is_ended:
+                return
+
     def _take_choice(self, raw: Choice, data: bytes, position: int, event: Frame) -> None:
-        choice = self._choice(raw.index, event)
+        choice = self._choices.get(raw.index) if raw.index is not None else None
+        if choice is None:
+            choice = self._open(raw.index, event)
         choice.calls.response_id = self._chunk_id
         if raw.delta is not None:
             choice.take(raw.delta, data, position, event)
@@ -222,17 +245,19 @@ class OpenAIChat:
                 offset=event.start,
             )
         choice.has_begun = True
-        self._count(raw.usage)
+        if raw.usage:
+            self._count(raw.usage)
         if raw.error:
             self._fail({"error": raw.error}, event.start)
             return
-        choice.note_native(raw.native_finish_reason)
+        if raw.native_finish_reason is not None:
+            choice.note_native(raw.native_finish_reason)
         # The upstream's own word may also come behind the finish.
         word = raw.finish_reason or (choice.finish if choice.status == "completed" else None)
         if word and not self._turn.is_ended:
             choice.end(word, event)
 
-    def _choice(self, index: int | None, event: Frame) -> ChoiceReader:
+    def _open(self, index: int | None, event: Frame) -> ChoiceReader:
         if index is None:
             self._turn.anomaly("missing_index", event.start, "a choice without an index", once=True)
             index = 0

@@ -65,12 +65,14 @@ class ChoiceReader:
 
     def take(self, delta: Delta, data: bytes, position: int, event: Frame) -> None:
         """A delta; position: where its choice stands in the chunk, whose JSON is `data`."""
-        self._take_reasoning(delta, event)
-        if isinstance(delta.content, list):
-            self._take_parts(delta.content, bool(reasoning_of(delta)[0]), event)
-        elif delta.content:
-            self.add_text(delta.content, event)
-            self._echo.add_text(delta.content, event.start)
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+            self._take_reasoning(delta, event)
+        content = delta.content
+        if isinstance(content, list):
+            self._take_parts(content, bool(reasoning_of(delta)[0]), event)
+        elif content:
+            self.add_text(content, event)
+            self._echo.add_text(content, event.start)
         if delta.refusal:
             self._note_late("a refusal", event)
             if self._refusal is None:

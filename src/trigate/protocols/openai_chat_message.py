@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from trigate.calls import ToolCall
 from trigate.protocols.answers import answered_id, as_text, kept
+from trigate.protocols.raw_json import json_of, object_of
 from trigate.turn import Turn
 
 if TYPE_CHECKING:
@@ -41,13 +42,14 @@ class _Run:
 
     def takes(self, piece: dict[str, Any], member: str | None) -> bool:
         """Adds a piece if it goes on with this text."""
-        if member is None or any(self.value.get(name) != piece.get(name) for name in ("type", "index")):
+        told = self.value
+        if member is None or told.get("type") != piece.get("type") or told.get("index") != piece.get("index"):
             return False
         for name, value in piece.items():
             if name == member:
                 self.pieces.append(value)
-            elif value or name not in self.value:
-                self.value[name] = value  # a signature comes with the last piece
+            elif value or name not in told:
+                told[name] = value  # a signature comes with the last piece
         return True
 
     def written(self) -> dict[str, Any]:
@@ -118,7 +120,12 @@ class Echo:
         if not (choice or members or extras):
             return ()
         try:
-            return (json.dumps({"choice": choice, "members": members, "calls": extras}).encode(),)
+            parts = {
+                "choice": json_of(choice),
+                "members": object_of({name: json_of(value) for name, value in members.items()}),
+                "calls": json_of(extras) if extras else b"{}",
+            }
+            return (object_of(parts),)
         except RecursionError:
             return ()  # nested so deep that no server made it: nothing worth sending back
 

@@ -88,6 +88,13 @@ class Chunk(msgspec.Struct):
     prompt_filter_results: Any = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is what a chunk mostly is: choices, and nothing that may tell of a failure."""
+        return bool(self.choices) and not (
+            self.error or self.type is not None or self.x_groq is not None or self.object == "error"
+        )
+
+    @property
     def is_chunk(self) -> bool:
         """Whether it is a piece of a completion, for all that it may hold nothing."""
         return self.choices is not None or str(self.object).startswith(OBJECTS) or self.object == ""
@@ -191,12 +198,15 @@ def part_text(part: dict[str, Any], frame: Frame) -> str:
 
 def usage_of(raw: dict[str, Any]) -> Usage:
     cached = count_of(raw.get("prompt_tokens_details"), "cached_tokens")
+    for name in ("cached_tokens", "prompt_cache_hit_tokens"):
+        if cached is None:
+            cached = count_of(raw, name)
     reasoning = count_of(raw.get("completion_tokens_details"), "reasoning_tokens")
     return Usage(
         input_tokens=count_of(raw, "prompt_tokens"),
         output_tokens=count_of(raw, "completion_tokens"),
         total_tokens=count_of(raw, "total_tokens"),
-        cached_tokens=count_of(raw, "cached_tokens", "prompt_cache_hit_tokens") if cached is None else cached,
+        cached_tokens=cached,
         reasoning_tokens=count_of(raw, "reasoning_tokens") if reasoning is None else reasoning,
         raw=raw,
     )

@@ -11,38 +11,40 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import msgspec
-
 from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols.profile import Profile
+from trigate.protocols.responses_copies import Copies
 from trigate.protocols.responses_items import (
-    CLIENT_ITEMS,
-    SERVER_ITEMS,
-    builtin_arguments,
     to_message,
     tool_result_message,
 )
 from trigate.protocols.responses_shapes import SHAPES
-from trigate.protocols.responses_slots import Slot, Slots, client_kind
+from trigate.protocols.responses_slots import Slots
 from trigate.protocols.responses_text import LANES, ResponsesText
 from trigate.protocols.responses_wire import (
     Arguments,
     Head,
-    Item,
+    ItemAdded,
     ItemEvent,
+    PartEvent,
     Piece,
     Place,
     ResponseEvent,
     Snapshot,
+    Text,
+    arguments_of,
+    item_added_of,
+    item_of,
+    snapshot_of,
     usage_of,
     why,
 )
-from trigate.protocols.wire import as_json_text, decode, error_info, fields_of, says_error
-from trigate.response import Response, ServerCall, Status
+from trigate.protocols.wire import attempt, decode, error_info, fields_of, says_error, usual
+from trigate.response import Response, Status
 from trigate.turn import Turn
 
 __all__ = ["OpenAIResponses"]
@@ -117,6 +119,7 @@ class OpenAIResponses:
         self._has_sentinel = False
         self._failed_by_event = False
         self._text = ResponsesText(turn, self._slots.locate)
+        self._copies = Copies(turn, self._slots, self._text)
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -136,6 +139,16 @@ class OpenAIResponses:
 
     def event(self, event: Frame) -> None:
         data = event.data_bytes.strip()
+        name = event.event
+        head = attempt(data, _USUAL.get(name, Head))
+        is_plain = head is not None and head.type == name and not (head.error or name.endswith("error"))
+        if head is not None and is_plain and not (self._has_sentinel or self._turn.is_ended):
+            self._take(name, head, data, event)
+        else:
+            self._take_odd(data, event)
+
+    def _take_odd(self, data: bytes, event: Frame) -> None:
+        """An event that may be anything: its name and its type are not one, or it tells of an error."""
         if not data:
             return
         if data == b"[DONE]":
@@ -160,52 +173,49 @@ class OpenAIResponses:
             not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)
         ):
             kind = "error"  # whichever of them says so: after an error nothing may run
-        if self._is_repeated(head.sequence_number, kind, event.start):
+        self._take(kind, head, data, event)
+
+    def _take(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        handler = _HANDLERS.get(kind)
+        if self._is_repeated(head.sequence_number, kind, event):
             if kind == "response.created":
-                self._snapshot(kind, data, event)  # a retry counts from 0 again, but is another response
+                self._snapshot(
+                    kind, head, data, event
+                )  # a retry counts from 0 again, but is another response
+        elif handler is not None:
+            if not self._has_begun:
+                self._note_begin(kind, event.start)
+            handler(self, kind, head, data, event)
         elif kind == "error":
             self._fail(event, fields_of(data, event))
         elif kind not in PROFILE.noise:
-            self._note_begin(kind, event.start)
-            self._dispatch(kind, data, event)
-
-    def _dispatch(self, kind: str, data: bytes, event: Frame) -> None:
-        handler = _HANDLERS.get(kind)
-        if handler is not None:
-            handler(self, kind, data, event)
-        elif kind in LANES:
-            (self._text.piece if kind.endswith(".delta") else self._text.done)(kind, data, event)
-        elif kind == "response.content_part.done":
-            self._text.part_done(data, event)
-        elif kind in ENDS:
-            self._end(kind, data, event)
-        else:
+            if not self._has_begun:
+                self._note_begin(kind, event.start)
             if not kind.startswith(PROGRESS):
                 self._turn.unknown(f"event type {kind!r}", event.start)
             self._turn.other(kind, event.data)
 
-    def _is_repeated(self, number: Any, kind: str, offset: int | None) -> bool:
+    def _is_repeated(self, number: Any, kind: str, event: Frame) -> bool:
         """Counts sequence numbers; True for an event that was taken before."""
-        if not isinstance(number, int) or isinstance(number, bool):
+        if type(number) is not int:
             return False
         lanes = self._turn.lanes
         last = lanes.sequence
         if last is not None and number <= last:
-            self._turn.anomaly("repeated_event", offset, f"{kind} number {number}, the last was {last}")
+            detail = f"{kind} number {number}, the last was {last}"
+            self._turn.anomaly("repeated_event", event.start, detail)
             return kind not in NEVER_DROPPED
         lanes.sequence = number
-        if last is not None and number > last + 1:
+        if last is not None and number != last + 1:
             detail = f"number {number} follows {last}"
             cut = self._slots.open_calls()
             if cut:
-                self._turn.conflict("sequence_gap", offset, detail + " inside a call's arguments", *cut)
+                self._turn.conflict("sequence_gap", event.start, detail + " inside a call's arguments", *cut)
             else:
-                self._turn.anomaly("sequence_gap", offset, detail)
+                self._turn.anomaly("sequence_gap", event.start, detail)
         return False
 
     def _note_begin(self, kind: str, offset: int | None) -> None:
-        if self._has_begun:
-            return
         self._has_begun = True
         if kind not in ("response.created", "response.queued"):
             self._turn.anomaly("missing_start", offset, f"the first event is {kind!r}")
@@ -225,11 +235,10 @@ class OpenAIResponses:
 
     # -- items -------------------------------------------------------------------------------------
 
-    def _snapshot(self, kind: str, data: bytes, event: Frame) -> None:
-        raw = decode(data, ResponseEvent, event).response
-        if not raw:
+    def _snapshot(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        shot = snapshot_of(head, data, event)
+        if shot is None:
             return
-        shot = decode(raw, Snapshot, event)
         if kind == "response.created" and self._turn.id and shot.id and shot.id != self._turn.id:
             self._turn.conflict("response_restarted", event.start, f"{self._turn.id} became {shot.id}")
         self._take_identity(shot, event.start)
@@ -241,10 +250,9 @@ class OpenAIResponses:
         turn.id = turn.id or shot.id or None
         turn.model = turn.model or shot.model or None
 
-    def _item_added(self, kind: str, data: bytes, event: Frame) -> None:
-        message = decode(data, ItemEvent, event)
-        item = decode(message.item, Item, event)
-        index = self._slots.index_of(message.output_index, event.start)
+    def _item_added(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        told, item = item_added_of(head, data, event)
+        index = self._slots.index_of(told, event.start)
         old = self._slots.at(index)
         if old is not None:
             same = old.type == item.type and (old.item_id, old.call and old.call.call_id) == (
@@ -257,10 +265,21 @@ class OpenAIResponses:
             self._turn.anomaly("index_reused", event.start, f"output_index {index} has a second item")
         self._slots.open(index, item, event)
 
+    # -- text --------------------------------------------------------------------------------------
+
+    def _text_piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        self._text.piece(kind, head, data, event)
+
+    def _text_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        self._text.done(kind, head, data, event)
+
+    def _part_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        self._text.part_done(head, data, event)
+
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _arguments_delta(self, kind: str, data: bytes, event: Frame) -> None:
-        piece = decode(data, Piece, event)
+    def _arguments_delta(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        piece = usual(head, data, Piece) or decode(data, Piece, event)
         slot = self._slots.find(piece, event) or self._slots.orphan(PIECES[kind], piece, event)
         if slot is None:
             return
@@ -277,8 +296,8 @@ class OpenAIResponses:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
             self._turn.follow_arguments(slot.call, piece.delta)
 
-    def _arguments_done(self, kind: str, data: bytes, event: Frame) -> None:
-        message = decode(data, Arguments, event)
+    def _arguments_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        message = arguments_of(head, data, event)
         item_type = "custom_tool_call" if CLOSES_ARGUMENTS[kind] == "input" else "function_call"
         slot = self._slots.find(message, event) or self._slots.orphan(item_type, message, event)
         if slot is None:
@@ -287,110 +306,27 @@ class OpenAIResponses:
             self._turn.anomaly("misplaced_done", event.start, f"{kind} for an item of type {slot.type!r}")
             return
         self._turn.identify(slot.call, None, message.name, event.start)
-        self._confirm(slot, getattr(message, CLOSES_ARGUMENTS[kind]), event, kind)
+        self._copies.confirm(slot, getattr(message, CLOSES_ARGUMENTS[kind]), event, kind)
         slot.is_closed = True
 
-    def _confirm(self, slot: Slot, raw: msgspec.Raw, event: Frame, copy: str) -> None:
-        """One of the copies of the arguments: equal to what came before, or the first to come."""
-        call = slot.call
-        assert call is not None
-        text, is_string = as_json_text(raw)
-        if text is None:
-            if call.arguments:
-                self._turn.anomaly("arguments_missing", event.start, f"{copy} does not repeat the arguments")
-            return
-        if not is_string:
-            self._turn.flag(call, "arguments_not_string")
-        if text and slot.is_empty:
-            detail = f"{copy} has arguments where an earlier copy had none"
-            self._turn.conflict("arguments_differ", event.start, detail, call)
-            return
-        slot.is_empty = not (text or call.arguments)
-        if text or slot.is_closed or call.arguments:
-            self._turn.confirm_arguments(call, text, event.start, copy)
-
-    def _item_done(self, kind: str, data: bytes, event: Frame) -> None:
-        message = decode(data, ItemEvent, event)
-        item = decode(message.item, Item, event)
+    def _item_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        message = usual(head, data, ItemEvent) or decode(data, ItemEvent, event)
+        item = item_of(message.item, event)
         place = Place(output_index=message.output_index, item_id=item.id)
         slot = self._slots.find(place, event) if self._slots.all else None
         if slot is None:
             self._turn.anomaly("item_without_start", event.start, f"{item.type} {item.id}")
             slot = self._slots.open(self._slots.index_of(message.output_index, event.start), item, event)
-        self._close(slot, item, bytes(message.item), event, kind)
-
-    def _close(self, slot: Slot, item: Item, raw: bytes, event: Frame, copy: str) -> None:
-        if slot.is_done:
-            if slot.raw == raw:
-                self._turn.anomaly("repeated_item", event.start, f"item {item.id} was done twice")
-                return
-            detail = f"item {item.id} was done twice, with different content"
-            if slot.call is not None:
-                self._turn.conflict("item_differs", event.start, detail, slot.call)
-            else:
-                self._turn.anomaly("item_differs", event.start, detail)
-            return
-        if not self._turn.keep(len(raw), event.start):
-            return
-        if slot.type != item.type and (slot.call is not None or client_kind(item) is not None):
-            self._turn.conflict(
-                "item_type_changed",
-                event.start,
-                f"{slot.type!r} became {item.type!r}",
-                *([slot.call] if slot.call is not None else []),
-            )
-            return
-        self._slots.finish(slot, raw)
-        kind = client_kind(item)
-        if kind is None:
-            self._close_other(slot, item, event)
-            return
-        if slot.call is None:
-            self._slots.open_call(slot, kind, item, event)
-        self._close_call(slot, item, event, copy)
-
-    def _close_call(self, slot: Slot, item: Item, event: Frame, copy: str) -> None:
-        call, turn = slot.call, self._turn
-        assert call is not None
-        self._slots.identify(slot, item, event.start)
-        known = CLIENT_ITEMS.get(item.type)
-        if known is None or known.payload:
-            text = builtin_arguments(item.type, slot.raw, event)
-            turn.confirm_arguments(call, text, event.start, copy)
-        else:
-            self._confirm(slot, item.input if call.kind == "custom" else item.arguments, event, copy)
-            if slot.first not in ("", "{}", call.arguments):
-                detail = "the item began with other arguments than it ended with"
-                turn.conflict("arguments_differ", event.start, detail, call)
-        slot.is_closed = True
-        if known is None:
-            turn.void_call(call, "unknown_type", event.start, f"an item of type {item.type!r} with a call_id")
-        elif not item.is_whole:
-            turn.void_call(call, "incomplete", event.start, f"its item ended as {item.status!r}")
-        else:
-            turn.close_call(call, event.start)
-
-    def _close_other(self, slot: Slot, item: Item, event: Frame) -> None:
-        if slot.call is not None:
-            detail = f"the item of {slot.call.call_id} says at its end that the provider runs it"
-            self._turn.void_call(slot.call, "not_for_client", event.start, detail)
-        if item.type in ("message", "reasoning"):
-            self._text.item(slot.index, slot.raw, event)
-            return
-        if item.type not in SERVER_ITEMS and item.type not in CLIENT_ITEMS:
-            self._turn.unknown(f"item type {item.type!r}", event.start)
-        self._turn.server_call(ServerCall(item.type, item.id, item.name, item.status, slot.raw.decode()))
-        self._turn.other(item.type, slot.raw.decode())
+        self._copies.close(slot, item, bytes(message.item), event, kind)
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def _end(self, kind: str, data: bytes, event: Frame) -> None:
-        raw = decode(data, ResponseEvent, event).response
-        if not raw:
+    def _end(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        shot = snapshot_of(head, data, event)
+        if shot is None:
             raise StructureError(
                 f"{kind} at byte {event.start} has no response", code="missing_response", offset=event.start
             )
-        shot = decode(raw, Snapshot, event)
         self._take_identity(shot, event.start)
         status = PROFILE.status_of(kind)
         said = STATUSES.get(shot.status, "failed") if shot.status is not None else status
@@ -406,7 +342,7 @@ class OpenAIResponses:
         if status == "completed" and shot.incomplete_details:
             self._turn.anomaly("status_differs", event.start, f"{kind} holds incomplete_details")
             status = "incomplete"
-        self._compare_final(shot.output or [], status, event)
+        output = self._copies.compare_final(shot.output or [], status, event)
         if self._turn.is_ended:
             return
         if shot.usage:
@@ -414,7 +350,7 @@ class OpenAIResponses:
             self._turn.count(usage)
             if usage.output_tokens and not self._slots.all:
                 self._turn.anomaly("usage_without_content", event.start, f"{usage.output_tokens} tokens")
-        self._turn.echo = tuple(bytes(item) for item in shot.output) if shot.output else self._done_items()
+        self._turn.echo = output or self._done_items()
         reason, error = why(status, shot, kind, event)
         self._turn.end(status, reason, error=error, offset=event.start)
 
@@ -426,67 +362,6 @@ class OpenAIResponses:
         done = sorted((slot for slot in self._slots.all if slot.raw), key=lambda slot: slot.index)
         return tuple(slot.raw for slot in done)
 
-    def _compare_final(self, output: list[msgspec.Raw], status: Status, event: Frame) -> None:
-        """The final list against the streamed items. An empty list says nothing; any other must hold every call."""
-        turn = self._turn
-        if status == "completed":
-            self._slots.check_indices(event.start)
-        if not output and self._slots.all and status == "completed":
-            turn.anomaly("empty_final_output", event.start, "the final list of items is empty")
-        match = self._slots.matcher()
-        order: list[int] = []
-        for position, raw in enumerate(output):
-            item = decode(raw, Item, event)
-            slot = match(item, position)
-            if slot is None:
-                turn.anomaly(
-                    "item_without_start", event.start, f"{item.type} {item.id} in the final list alone"
-                )
-                slot = self._slots.open(self._slots.next_index(), item, event)
-            elif not slot.is_done and status == "completed":
-                turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
-            slot.is_confirmed = True
-            order.append(slot.index)
-            self._confirm_item(slot, item, bytes(raw), event)
-        if order != sorted(order):
-            turn.anomaly("final_order_differs", event.start, "the final list has another order")
-        for slot in self._slots.all:
-            if output and slot.call is not None and not slot.is_confirmed:
-                self._miss(slot.call, status, event)
-            elif not slot.is_done and status == "completed":
-                turn.anomaly("item_done_missing", event.start, f"{slot.type} at output_index {slot.index}")
-            if slot.call is not None and not slot.call.call_id and not slot.call.name:
-                turn.conflict("orphan_arguments", event.start, "arguments that belong to no item", slot.call)
-
-    def _miss(self, call: ToolCall, status: Status, event: Frame) -> None:
-        """A call that the final list leaves out: of a completed response, that denies it."""
-        if call.problem == "repeated":
-            return
-        detail = f"{call.name} {call.call_id} is not in the final list"
-        if status == "completed":
-            self._turn.conflict("call_missing_in_final_output", event.start, detail, call)
-        else:
-            self._turn.anomaly("call_missing_in_final_output", event.start, detail)
-
-    def _confirm_item(self, slot: Slot, item: Item, raw: bytes, event: Frame) -> None:
-        if not slot.is_done:
-            self._close(slot, item, raw, event, "the final list")
-            return
-        if slot.call is None or client_kind(item) is None:
-            if item.type in ("message", "reasoning"):
-                self._text.item(slot.index, raw, event)
-            return
-        self._slots.identify(slot, item, event.start)
-        known = CLIENT_ITEMS.get(item.type)
-        if known is None or known.payload:
-            if builtin_arguments(item.type, raw, event) != slot.call.arguments:
-                self._turn.conflict("item_differs", event.start, f"{item.type} in the final list", slot.call)
-        else:
-            copy = item.input if slot.call.kind == "custom" else item.arguments
-            self._confirm(slot, copy, event, "the final list")
-        if not item.is_whole:
-            self._turn.void_call(slot.call, "incomplete", event.start, f"the final list says {item.status!r}")
-
 
 _HANDLERS: dict[str, Any] = {
     "response.created": OpenAIResponses._snapshot,
@@ -496,4 +371,23 @@ _HANDLERS: dict[str, Any] = {
     "response.output_item.done": OpenAIResponses._item_done,
     **dict.fromkeys(PIECES, OpenAIResponses._arguments_delta),
     **dict.fromkeys(CLOSES_ARGUMENTS, OpenAIResponses._arguments_done),
+    **{
+        kind: OpenAIResponses._text_piece if kind.endswith(".delta") else OpenAIResponses._text_done
+        for kind in LANES
+    },
+    "response.content_part.done": OpenAIResponses._part_done,
+    **dict.fromkeys(ENDS, OpenAIResponses._end),
+}
+#: The usual form of an event, by the name that comes before it.
+_USUAL: dict[str, type[Head]] = {
+    "response.created": ResponseEvent,
+    "response.queued": ResponseEvent,
+    "response.in_progress": ResponseEvent,
+    "response.output_item.added": ItemAdded,
+    "response.output_item.done": ItemEvent,
+    **dict.fromkeys(PIECES, Piece),
+    **dict.fromkeys(CLOSES_ARGUMENTS, Arguments),
+    **{kind: Piece if kind.endswith(".delta") else Text for kind in LANES},
+    "response.content_part.done": PartEvent,
+    **dict.fromkeys(ENDS, ResponseEvent),
 }

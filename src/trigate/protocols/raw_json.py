@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring_ascii
+from typing import Any
+
+import msgspec
 
 from trigate._core import JSONTracker
 
-__all__ = ["array_of", "is_object", "object_of", "word_of"]
+__all__ = ["array_of", "is_object", "json_of", "object_of", "word_of"]
+
+
+_decode_string = msgspec.json.Decoder(str).decode
+
+
+def json_of(value: Any) -> bytes:
+    """The JSON text of a value, as json.dumps writes it; for what is mostly asked, without its detours."""
+    if type(value) is str:
+        return encode_basestring_ascii(value).encode()
+    return b"%d" % value if type(value) is int else json.dumps(value).encode()
 
 
 def object_of(members: dict[str, bytes]) -> bytes:
     """The object of these members, each value as it is."""
-    told = (json.dumps(name).encode() + b": " + value for name, value in members.items())
-    return b"{" + b", ".join(told) + b"}"
+    return b"{" + b", ".join([json_of(name) + b": " + value for name, value in members.items()]) + b"}"
 
 
 def array_of(values: list[bytes]) -> bytes:
@@ -22,7 +35,12 @@ def array_of(values: list[bytes]) -> bytes:
 def word_of(members: dict[str, bytes], name: str) -> str | None:
     """A member that is a string, and not an empty one."""
     value = members.get(name, b"")
-    return (json.loads(value) or None) if value[:1] == b'"' else None
+    if value[:1] != b'"':
+        return None
+    try:
+        return _decode_string(value) or None
+    except msgspec.DecodeError:  # half a surrogate pair
+        return json.loads(value) or None
 
 
 def is_object(text: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
 from trigate.protocols.responses_items import CLIENT_ITEMS, SERVER_ITEMS
-from trigate.protocols.responses_wire import Item, Place
+from trigate.protocols.responses_wire import AnyItem, Item, ItemMembers, Place
 from trigate.protocols.wire import as_json_text
 from trigate.turn import Turn
 
@@ -36,6 +36,7 @@ class Slot:
         "is_confirmed",
         "is_done",
         "is_empty",
+        "is_settled",
         "item_id",
         "raw",
         "type",
@@ -53,9 +54,16 @@ class Slot:
         self.is_confirmed = False  # the final list has it
         self.has_rival = False  # its index belonged to an item before whose call was open
         self.raw = b""
+        self.is_settled = False  # it was done with nothing remarkable, and nothing came for it since
+
+    def is_repeated_by(self, raw: bytes) -> bool:
+        """Whether a copy of the whole item is, byte for byte, what was taken of it: then it says nothing new."""
+        if not (self.is_settled and self.raw == raw):
+            return False
+        return self.call is None or self.call.state in ("done", "released")
 
 
-def client_kind(item: Item) -> CallKind | None:
+def client_kind(item: ItemMembers) -> CallKind | None:
     """Whether the client has to act on this item, and how its arguments are to be read."""
     known = CLIENT_ITEMS.get(item.type)
     if known is not None:
@@ -90,15 +98,16 @@ class Slots:
         self._turn.anomaly("missing_index", offset, "an item without output_index", once=True)
         return self.next_index()
 
-    def open(self, index: int, item: Item, event: Frame) -> Slot:
+    def open(self, index: int, item: Item | AnyItem, event: Frame) -> Slot:
         slot = Slot(index, item.id, item.type)
-        size = _SLOT_SIZE + sum(len(word or "") for word in (item.id, item.type, item.call_id, item.name))
-        if not self._turn.keep(size, event.start):
+        words = len(item.id or "") + len(item.type) + len(item.call_id or "") + len(item.name or "")
+        if not self._turn.keep(_SLOT_SIZE + words, event.start):
             return slot
         rival = self._by_index.get(index)
         slot.has_rival = rival is not None and rival.call is not None and not rival.is_done
         self._by_index[index] = slot
-        self._next = max(self._next, index + 1)
+        if index >= self._next:
+            self._next = index + 1
         self._name(slot)
         self._unfinished[slot] = None
         self.all.append(slot)
@@ -122,7 +131,7 @@ class Slots:
         """The calls whose argument text is still open."""
         return [slot.call for slot in self._unfinished if slot.call is not None and not slot.is_closed]
 
-    def open_call(self, slot: Slot, kind: CallKind, item: Item, event: Frame) -> None:
+    def open_call(self, slot: Slot, kind: CallKind, item: Item | AnyItem, event: Frame) -> None:
         slot.call = self._turn.open_call(
             (slot.index, slot.item_id or ""), index=slot.index, kind=kind, offset=event.start
         )
@@ -130,7 +139,7 @@ class Slots:
         slot.first = as_json_text(item.input if kind == "custom" else item.arguments)[0] or ""
         self._turn.announce(slot.call)
 
-    def identify(self, slot: Slot, item: Item, offset: int | None) -> None:
+    def identify(self, slot: Slot, item: ItemMembers, offset: int | None) -> None:
         assert slot.call is not None
         known = CLIENT_ITEMS.get(item.type)
         call_id = item.id if known is not None and known.answers_by_id else item.call_id
@@ -144,6 +153,15 @@ class Slots:
 
     def find(self, place: Place, event: Frame) -> Slot | None:
         """The slot that a fragment belongs to: by output_index, else by item_id, else the only open one."""
+        index = place.output_index
+        slot = None if index is None else self._by_index.get(index)
+        if slot is None or (place.item_id and place.item_id != slot.item_id):
+            slot = self._sought(place, event)
+        if slot is not None:
+            slot.is_settled = False
+        return slot
+
+    def _sought(self, place: Place, event: Frame) -> Slot | None:
         if place.output_index is not None:
             slot = self._by_index.get(place.output_index)
             if slot is not None and place.item_id and place.item_id != slot.item_id:
@@ -188,7 +206,15 @@ class Slots:
             told = sorted(self._by_index)[:20]
             self._turn.anomaly("index_gap", offset, f"the items have the output indices {told}")
 
-    def matcher(self) -> Callable[[Item, int], Slot | None]:
+    @property
+    def has_twins(self) -> bool:
+        """Whether items may share an index or an id: then neither tells alone to which of them a copy belongs."""
+        if not len(self._by_index) == len(self._by_item) == len(self.all):
+            return True
+        call_ids = [slot.call.call_id for slot in self.all if slot.call is not None]
+        return len(set(call_ids)) != len(call_ids)
+
+    def matcher(self) -> Callable[[ItemMembers, int], Slot | None]:
         """Finds the streamed item that one of the final list repeats, each at most once: by call_id, else by id,
         else by its place. Two different call_ids are two calls, whatever their place.
         """
@@ -199,11 +225,11 @@ class Slots:
                 if key is not None and key != "":
                     found.setdefault((slot.type, kind, key), deque()).append(slot)
 
-        def match(item: Item, position: int) -> Slot | None:
+        def match(item: ItemMembers, position: int) -> Slot | None:
             for kind, key in (("call", item.call_id), ("item", item.id), ("place", position)):
                 if key is None or key == "":
                     continue
-                candidates = found.get((item.type, kind, key), deque())
+                candidates = found.get((item.type, kind, key))
                 while candidates and candidates[0].is_confirmed:
                     candidates.popleft()
                 if candidates and not (kind == "place" and _is_other_call(candidates[0], item)):
@@ -213,5 +239,5 @@ class Slots:
         return match
 
 
-def _is_other_call(slot: Slot, item: Item) -> bool:
+def _is_other_call(slot: Slot, item: ItemMembers) -> bool:
     return bool(slot.call is not None and slot.call.call_id and item.call_id)

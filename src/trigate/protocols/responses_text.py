@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
 from trigate.framing import Frame
-from trigate.protocols.responses_wire import Content, Part, Piece, Place, Text
-from trigate.protocols.wire import decode
+from trigate.protocols.responses_wire import (
+    AnyItem,
+    AnyPartEvent,
+    Head,
+    Item,
+    Part,
+    PartEvent,
+    Piece,
+    Place,
+    Text,
+    parts_of,
+)
+from trigate.protocols.wire import decode, usual
 from trigate.text import TextPart, without_halves
 from trigate.turn import Turn
 
@@ -37,6 +46,26 @@ _PART_LANES = {
 }
 
 
+_OPENERS: dict[str, Callable[[Turn], TextPart]] = {
+    "text": Turn.open_text,
+    "refusal": Turn.open_refusal,
+    "reasoning": Turn.open_reasoning,
+    "summary": Turn.open_reasoning,
+}
+_ADDERS = {
+    "text": Turn.add_text,
+    "refusal": Turn.add_refusal,
+    "reasoning": Turn.add_reasoning,
+    "summary": Turn.add_reasoning,
+}
+_FOLLOWERS = {
+    "text": Turn.follow_text,
+    "refusal": Turn.follow_refusal,
+    "reasoning": Turn.follow_reasoning,
+    "summary": Turn.follow_reasoning,
+}
+
+
 class ResponsesText:
     """Collects the text parts of one turn. `locate` gives the output index of a place and opens what is missing."""
 
@@ -45,33 +74,37 @@ class ResponsesText:
         self._locate = locate
         self._parts: dict[tuple[int, str], dict[int, TextPart]] = {}
 
-    def piece(self, kind: str, data: bytes, event: Frame) -> None:
+    def piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A delta event."""
-        piece = decode(data, Piece, event)
+        piece = usual(head, data, Piece) or decode(data, Piece, event)
         if piece.delta:
-            part, index = self._part(LANES[kind], piece, event)
-            self._add(LANES[kind], part, piece.delta, index, event.start)
-            self._follow(LANES[kind], part, piece.delta, index)
+            lane = LANES[kind]
+            part, index = self._part(lane, piece, event)
+            self._add(lane, part, piece.delta, index, event.start)
+            self._follow(lane, part, piece.delta, index)
 
-    def done(self, kind: str, data: bytes, event: Frame) -> None:
+    def done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A done event, which repeats one part's text."""
-        message = decode(data, Text, event)
+        message = usual(head, data, Text) or decode(data, Text, event)
         text = message.refusal if LANES[kind] == "refusal" else message.text
         if text is not None:
             self._compare(LANES[kind], message, text, event)
 
-    def part_done(self, data: bytes, event: Frame) -> None:
+    def part_done(self, head: Head, data: bytes, event: Frame) -> None:
         """A content part as a whole."""
-        message = decode(data, Text, event)
-        if message.part:
+        message = usual(head, data, PartEvent)
+        if message is not None:
             self._compare_part(message.part, message, event)
+            return
+        other = decode(data, AnyPartEvent, event)
+        if other.part:
+            self._compare_part(decode(other.part, Part, event), other, event)
 
-    def item(self, index: int, raw: bytes, event: Frame) -> None:
+    def item(self, index: int, item: Item | AnyItem, raw: bytes, event: Frame) -> None:
         """A whole item. Where a server numbers its parts in another way, only the whole lane is compared."""
-        whole = decode(raw, Content, event)
         parts: dict[str, list[tuple[int, str]]] = {}
-        for group in (whole.content, whole.summary):
-            for position, part in enumerate(decode(raw, Part, event) for raw in group or ()):
+        for group in parts_of(item, raw, event):
+            for position, part in enumerate(group):
                 lane = _PART_LANES.get(part.type)
                 if lane is not None:
                     parts.setdefault(lane, []).append((position, _text_of(part, lane)))
@@ -98,8 +131,7 @@ class ResponsesText:
             part.close()
         return "".join(part.text for part in parts)
 
-    def _compare_part(self, raw: msgspec.Raw, place: Place, event: Frame) -> None:
-        part = decode(raw, Part, event)
+    def _compare_part(self, part: Part, place: Place, event: Frame) -> None:
         lane = _PART_LANES.get(part.type)
         if lane is not None:
             self._compare(lane, place, _text_of(part, lane), event)
@@ -118,23 +150,19 @@ class ResponsesText:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
         index = self._locate(place, item_type, event)
         position = place.summary_index if lane == "summary" else place.content_index
-        parts = self._parts.setdefault((index, lane), {})
+        parts = self._parts.get((index, lane))
+        if parts is None:
+            parts = self._parts[index, lane] = {}
         part = parts.get(position or 0)
         if part is None:
-            turn = self._turn
-            opener = {"text": turn.open_text, "refusal": turn.open_refusal}.get(lane, turn.open_reasoning)
-            part = parts[position or 0] = opener()
+            part = parts[position or 0] = _OPENERS[lane](self._turn)
         return part, index
 
     def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:
-        turn = self._turn
-        add = {"text": turn.add_text, "refusal": turn.add_refusal}.get(lane, turn.add_reasoning)
-        add(part, text, index, offset)
+        _ADDERS[lane](self._turn, part, text, index, offset)
 
     def _follow(self, lane: str, part: TextPart, text: str, index: int) -> None:
-        turn = self._turn
-        follow = {"text": turn.follow_text, "refusal": turn.follow_refusal}.get(lane, turn.follow_reasoning)
-        follow(part, text, index)
+        _FOLLOWERS[lane](self._turn, part, text, index)
 
 
 def _text_of(part: Part, lane: str) -> str:

@@ -1,6 +1,10 @@
 """The JSON of Responses events, as far as it matters here: shapes for decoding, usage, and the reason of an end.
 
 Source: docs/protocols.md, "openai-responses". Members that are not named here are ignored.
+
+Rules
+ - What an event usually is has a shape that takes it in one step. Another form of it is taken step by step, so that
+   a value may be of any type where a server is known to send one, and a wrong one is named.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trigate.framing import Frame
-from trigate.protocols.wire import count_of, error_info
+from trigate.protocols.wire import attempt, count_of, decode, error_info, usual
 from trigate.response import ErrorInfo, Status, Usage
 
 #: The statuses of an item that confirm it (None: the server sends none).
@@ -23,7 +27,7 @@ class Head(msgspec.Struct):
     error: Any = None
 
 
-class Place(msgspec.Struct):
+class Place(Head):
     output_index: int | None = None
     item_id: str | None = None
     content_index: int | None = None
@@ -34,32 +38,44 @@ class Piece(Place):
     delta: str | None = None
 
 
+class Part(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
 class Text(Place):
     text: str | None = None
     refusal: str | None = None
+
+
+class PartEvent(Text, kw_only=True):
+    part: Part
+
+
+class AnyPartEvent(Text):
     part: msgspec.Raw = msgspec.Raw()
 
 
 class Arguments(Place):
     name: str | None = None
+    arguments: str | None = None
+    input: str | None = None
+
+
+class AnyArguments(Place):
+    name: str | None = None
     arguments: msgspec.Raw = msgspec.Raw()
     input: msgspec.Raw = msgspec.Raw()
 
 
-class ItemEvent(msgspec.Struct):
-    item: msgspec.Raw = msgspec.Raw()
-    output_index: int | None = None
-
-
-class Item(msgspec.Struct):
+class ItemMembers(msgspec.Struct):
     type: str = ""
     id: str | None = None
     status: str | None = None
     call_id: str | None = None
     name: str | None = None
     namespace: Any = None
-    arguments: msgspec.Raw = msgspec.Raw()
-    input: msgspec.Raw = msgspec.Raw()
     execution: str | None = None
     caller: Any = None
     environment: Any = None
@@ -72,15 +88,31 @@ class Item(msgspec.Struct):
         return self.status in COMPLETED_ITEM
 
 
+class Item(ItemMembers):
+    arguments: str | None = None
+    input: str | None = None
+    content: list[Part] | None = None
+    summary: list[Part] | None = None
+
+
+class AnyItem(ItemMembers):
+    arguments: msgspec.Raw = msgspec.Raw()
+    input: msgspec.Raw = msgspec.Raw()
+
+
 class Content(msgspec.Struct):
     content: list[msgspec.Raw] | None = None
     summary: list[msgspec.Raw] | None = None
 
 
-class Part(msgspec.Struct):
-    type: str = ""
-    text: str | None = None
-    refusal: str | None = None
+class ItemAdded(Head, kw_only=True):
+    item: Item
+    output_index: int | None = None
+
+
+class ItemEvent(Head):
+    item: msgspec.Raw = msgspec.Raw()
+    output_index: int | None = None
 
 
 class Snapshot(msgspec.Struct):
@@ -93,8 +125,47 @@ class Snapshot(msgspec.Struct):
     usage: Any = None
 
 
-class ResponseEvent(msgspec.Struct):
+class ResponseEvent(Head, kw_only=True):
+    response: Snapshot
+
+
+class AnyResponseEvent(Head):
     response: msgspec.Raw = msgspec.Raw()
+
+
+def item_added_of(head: Head, data: bytes, event: Frame) -> tuple[int | None, Item | AnyItem]:
+    """The output index of an item that begins, and the item."""
+    message = usual(head, data, ItemAdded)
+    if message is not None:
+        return message.output_index, message.item
+    other = decode(data, ItemEvent, event)
+    return other.output_index, item_of(other.item, event)
+
+
+def arguments_of(head: Head, data: bytes, event: Frame) -> Arguments | AnyArguments:
+    return usual(head, data, Arguments) or decode(data, AnyArguments, event)
+
+
+def item_of(raw: msgspec.Raw, event: Frame) -> Item | AnyItem:
+    return attempt(raw, Item) or decode(raw, AnyItem, event)
+
+
+def parts_of(item: Item | AnyItem, raw: bytes, event: Frame) -> tuple[list[Part], list[Part]]:
+    """The parts of the item's content, and of its summary."""
+    if isinstance(item, Item):
+        return item.content or [], item.summary or []
+    whole = decode(raw, Content, event)
+    content = [decode(part, Part, event) for part in whole.content or ()]
+    return content, [decode(part, Part, event) for part in whole.summary or ()]
+
+
+def snapshot_of(head: Head, data: bytes, event: Frame) -> Snapshot | None:
+    """The response in an event; None if there is none."""
+    message = usual(head, data, ResponseEvent)
+    if message is not None:
+        return message.response
+    raw = decode(data, AnyResponseEvent, event).response
+    return decode(raw, Snapshot, event) if raw else None
 
 
 def usage_of(raw: Any) -> Usage:

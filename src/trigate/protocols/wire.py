@@ -21,6 +21,7 @@ from trigate.response import ErrorInfo
 
 __all__ = [
     "as_json_text",
+    "attempt",
     "count_of",
     "decode",
     "error_info",
@@ -30,10 +31,38 @@ __all__ = [
     "members_of",
     "says_error",
     "too_deep",
+    "usual",
 ]
 
 _T = TypeVar("_T", bound=msgspec.Struct)
-_decoders: dict[type, msgspec.json.Decoder[Any]] = {}
+
+
+class _Decoders(dict[type, msgspec.json.Decoder[Any]]):
+    """One decoder for each shape: making one takes longer than using it."""
+
+    def __missing__(self, shape: type) -> msgspec.json.Decoder[Any]:
+        made = self[shape] = msgspec.json.Decoder(shape)
+        return made
+
+
+_decoders = _Decoders()
+_decode_value = msgspec.json.Decoder().decode
+_decode_string = msgspec.json.Decoder(str).decode
+_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+#: What msgspec raises for a text that another decoder may still take, or tells more about.
+_REFUSED = (msgspec.MsgspecError, RecursionError)
+
+
+def attempt(data: bytes | msgspec.Raw, shape: type[_T]) -> _T | None:
+    """As `decode`, and None for what has not this shape: for shapes that the usual event has, but need not have.
+
+    Whoever gets None decodes step by step, with shapes that name what is wrong.
+    """
+    try:
+        made: _T = _decoders[shape].decode(data)
+    except _REFUSED:
+        return None
+    return made
 
 
 def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
@@ -41,11 +70,8 @@ def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
 
     DecodeError (invalid_json), StructureError (wrong_shape) and LimitError (depth_too_large) carry offsets.
     """
-    decoder = _decoders.get(shape)
-    if decoder is None:
-        decoder = _decoders[shape] = msgspec.json.Decoder(shape)
     try:
-        made: _T = decoder.decode(data)
+        made: _T = _decoders[shape].decode(data)
     except msgspec.ValidationError as error:
         raise _wrong_shape(str(error), event) from None
     except msgspec.DecodeError as error:
@@ -53,6 +79,11 @@ def decode(data: bytes | msgspec.Raw, shape: type[_T], event: Frame) -> _T:
     except RecursionError:
         raise too_deep(event) from None
     return made
+
+
+def usual(head: msgspec.Struct, data: bytes, shape: type[_T]) -> _T | None:
+    """The event in its usual form, in which it may have been decoded already; None if it has another."""
+    return head if isinstance(head, shape) else attempt(data, shape)
 
 
 def _wrong_shape(what: str, event: Frame) -> StructureError:
@@ -181,6 +212,13 @@ def members_of(raw: bytes, event: Frame) -> dict[str, bytes]:
     if not raw:
         raise _missing(event)
     try:
+        return {name: bytes(value) for name, value in _decode_members(raw).items()}
+    except _REFUSED:
+        return _members_slowly(raw, event)
+
+
+def _members_slowly(raw: bytes, event: Frame) -> dict[str, bytes]:
+    try:
         return {name: span.encode() for name, span in _member_spans(raw.decode()).items()}
     except msgspec.ValidationError as error:
         raise _wrong_shape(str(error), event) from None
@@ -190,8 +228,17 @@ def members_of(raw: bytes, event: Frame) -> dict[str, bytes]:
 
 def fields_of(raw: bytes, event: Frame) -> Any:
     """A part of an event as plain Python values, halves of surrogate pairs included."""
+    if not raw:
+        return None
     try:
-        return json.loads(raw) if raw else None
+        return _decode_value(raw)
+    except _REFUSED:
+        return _fields_slowly(raw, event)
+
+
+def _fields_slowly(raw: bytes, event: Frame) -> Any:
+    try:
+        return json.loads(raw)
     except RecursionError:
         raise too_deep(event) from None
     except ValueError as error:
@@ -200,24 +247,26 @@ def fields_of(raw: bytes, event: Frame) -> Any:
 
 def is_given(raw: msgspec.Raw) -> bool:
     """Whether a member is there and is not null."""
-    return bytes(raw) not in (b"", b"null")
+    return len(raw) > 4 or (len(raw) > 0 and bytes(raw) != b"null")
 
 
-def count_of(source: Any, *names: str) -> int | None:
-    """The first of these members that is an integer; None if none is, or if `source` is no object."""
-    for name in names:
-        value = source.get(name) if isinstance(source, dict) else None
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return None
+def count_of(source: Any, name: str) -> int | None:
+    """This member if it is an integer; None if it is not, or if `source` is no object."""
+    value = source.get(name) if isinstance(source, dict) else None
+    return value if type(value) is int else None
 
 
-def as_json_text(raw: msgspec.Raw) -> tuple[str | None, bool]:
+def as_json_text(raw: msgspec.Raw | str | None) -> tuple[str | None, bool]:
     """Arguments as they came: (text, True) for a JSON string, (None, True) for null or absent, and
     (the JSON text of the value, False) where an object was sent instead of a string."""
-    text = bytes(raw)
-    if not text or text == b"null":
+    if raw is None or isinstance(raw, str):
+        return raw, True
+    if not is_given(raw):
         return None, True
+    try:
+        return _decode_string(raw), True
+    except _REFUSED:
+        text = bytes(raw)
     if text[:1] == b'"':
         return json.loads(text), True
     return text.decode(), False
