@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -269,12 +270,13 @@ def said(kernel: str) -> str:
         f"CPython {platform.python_version()}",
         version(["valgrind", "--version"]),
     ]
-    return (
+    text = (
         f"Counted by valgrind's callgrind: two runs, of {FEW:,} and of {MANY:,} events, and the difference of the two"
         f" over the {MANY - FEW:,} events between them, so that start-up and loading fall out. Each run is refused if"
         f" it does not meet the events and the text that it should. valgrind plays a machine without AVX-512, so the"
         f" kernel is {kernel}'s. Made with {', '.join(tools)}."
     )
+    return textwrap.fill(text, 120, break_on_hyphens=False)
 
 
 def main() -> int:

@@ -7,31 +7,33 @@ Rules
 
 from __future__ import annotations
 
-import importlib
 import runpy
+import sys
 from pathlib import Path
 from unittest import mock
 
-from trigate.protocols import shapes
+from trigate.protocols import interpreter, shapes
 
 __all__ = ["declared", "write"]
 
-#: Where each protocol's SHAPES stand.
-_MODULES = {
-    "openai-responses": "responses_shapes",
-    "openai-chat": "openai_chat_shapes",
-    "anthropic-messages": "anthropic_wire",
-    "gemini": "gemini_wire",
-}
+_Row = tuple[tuple[str | None, ...], str, bytes]
+
+
+def _rows_of(protocol: str) -> list[list[_Row]]:
+    wanted = interpreter(protocol).shapes
+    for module in list(sys.modules.values()):
+        if wanted is not None and getattr(module, "SHAPES", None) is wanted:
+            with mock.patch.object(shapes, "Shapes", list):
+                rows = runpy.run_path(str(module.__file__))["SHAPES"]
+            if isinstance(rows, list):  # others import what one declares
+                return rows
+    raise LookupError(f"no module declares the shapes of {protocol}")
 
 
 def declared(protocol: str) -> str:
     """One line for each place; `shape` before those of each shape."""
-    file = importlib.import_module(f"trigate.protocols.{_MODULES[protocol]}").__file__
-    with mock.patch.object(shapes, "Shapes", list):
-        rows = runpy.run_path(str(file))["SHAPES"]
     lines = []
-    for shape in rows:
+    for shape in _rows_of(protocol):
         lines.append("shape")
         for path, role, literal in shape:
             lines.append("\t".join((role, literal.decode(), *(name or "" for name in path))))

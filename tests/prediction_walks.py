@@ -1,4 +1,4 @@
-"""All random walks by protocol, Ollama's and Gemini's among them, and their mutations byte by byte (see prediction_walker)."""
+"""All random walks by protocol, Ollama's and Gemini's among them, and mutations of them (see prediction_walker)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Gemini(Walker):
             lambda: self.send(call),
             lambda: self.send({"thoughtSignature": "s"}),
             lambda: self.send(None),
-            lambda: self.say(),
+            self.say,
         )
 
     def wild(self) -> None:

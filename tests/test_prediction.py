@@ -118,8 +118,9 @@ def test_described(protocol: str) -> None:
 def test_the_cut_matrix(protocol: str) -> None:
     for told, _, data in matrix():
         if told == protocol:
-            for chunks in (None, 64, 1):
-                both(data, protocol, chunks)
+            both(data, protocol)
+            both(data, protocol, 64)
+            both(data, protocol, 1, seen=False)
             both(data, "auto", release_on="call")
             both(data, protocol, lenient=("unterminated_last_event",), deltas=False)
 
@@ -246,7 +247,7 @@ def test_what_is_remembered(protocol: str) -> None:
     """After each frame both parsers know the same, but for what is known to be harmless."""
     hits = 0
 
-    @settings(some, max_examples=20)
+    @settings(some, max_examples=12)
     @given(st.integers(0, 2**64))
     def run(seed: int) -> None:
         nonlocal hits
@@ -259,4 +260,4 @@ def test_what_is_remembered(protocol: str) -> None:
         hits += fast._turn.lanes._hits
 
     run()
-    assert hits > 50
+    assert hits > 20

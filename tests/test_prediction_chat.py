@@ -178,6 +178,15 @@ def test_anything_behind_predicted_pieces(odd: Any, whole: bool) -> None:
             chat(first, *begun, odd, *again, odd, *again, finish(), DONE, least=0)
 
 
+@pytest.mark.parametrize("foreign", ["x", ""])
+def test_an_object_behind_an_object_whose_id_had_changed(foreign: str) -> None:
+    """Then every piece may begin the call anew, so that each is looked at."""
+    response = chat(
+        head(), part("{"), part(" ", id=foreign), *parts(" ", "}", "{", "}"), finish(), DONE, least=0
+    )
+    assert (response.status == "conflict") == bool(foreign)
+
+
 def test_a_placeholder_before_the_pieces() -> None:
     response = chat(head(arguments="{}"), *parts("{", '"a"', ":", "1", "}"), finish(), DONE, least=2)
     assert [call.arguments for call in response.released] == ['{"a":1}']

@@ -39,7 +39,7 @@ def kept(kind: Kind, count: int) -> int:
 @kinds
 def test_max_response_bytes(kind: Kind) -> None:
     first, last = kept(kind, 1), kept(kind, len(TEXTS))
-    assert last - first == SIZE - 3
+    assert last - first >= SIZE - 3
     for bound in range(max(1, first - 2), last + 3):
         response = ends(kind, max_response_bytes=bound)
         if bound < last:

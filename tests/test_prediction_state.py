@@ -254,6 +254,57 @@ def test_a_call_in_another_record_is_the_same_call() -> None:
         assert "repeated_call" in codes(response)
 
 
+# -- gemini ------------------------------------------------------------------------------------------------
+
+
+def gemini(*chunks: dict[str, Any], least: int) -> trigate.Response:
+    return read("gemini", [sse(chunk) for chunk in chunks], least)
+
+
+def part(
+    told: dict[str, Any], count: int | None = None, response_id: str | None = None, end: str = ""
+) -> Any:
+    candidate: dict[str, Any] = {"content": {"parts": [told], "role": "model"}, "index": 0}
+    candidate |= {"finishReason": end} if end else {}
+    usage = {} if count is None else {"usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": count}}
+    return {"candidates": [candidate], **usage} | ({"responseId": response_id} if response_id else {})
+
+
+def test_the_last_counts_are_not_those_of_the_last_chunk() -> None:
+    """A chunk without counts comes behind the one that has them."""
+    counts = [1, 2, None, 3, None, 9, None, None]
+    response = gemini(*(part({"text": "a"}, count) for count in counts), least=0)
+    assert response.usage is not None
+    assert response.usage.output_tokens == 9
+    for first in ([None, None, None], [4, 5, 6]):
+        gemini(*(part({"text": "a"}, count) for count in [*first, *counts]), least=1)
+    response = gemini(*(part({"text": "a"}, count) for count in range(50)), least=47)
+    assert response.usage is not None
+    assert response.usage.output_tokens == 49
+
+
+@pytest.mark.parametrize("ids", ["xxxy", "xxyyxy", "xxyyxyx", "xxyyxyyx", "xxx", "yyy", "yyxxyx"])
+def test_whose_calls_come_behind_texts(ids: str) -> None:
+    """A call without a response id is of the response that spoke last."""
+    call = {"functionCall": {"name": "f", "args": {}}}
+    texts = [part({"text": "a"}, response_id=each) for each in ids]
+    first, last = part(call, response_id="x"), part(call)
+    end = part({"text": "."}, response_id="x", end="STOP")
+    response = gemini(first, *texts, last, *texts, end, least=0)
+    assert (response.status == "conflict") == (ids[-1] == "y")
+
+
+def test_parts_stay_apart() -> None:
+    """They go back one by one, also those that were taken unread."""
+    texts = ["a", "ü", "b", "北京", "c", "d"]
+    chunks = [part({"text": each}) for each in texts]
+    thoughts = [part({"text": each, "thought": True}) for each in texts]
+    other = part({"text": "x", "thoughtSignature": "s"})
+    response = gemini(*chunks, other, *thoughts, *chunks, part({"text": "."}, end="STOP"), least=10)
+    told = [each.get("text") for each in response.to_message()["parts"]]
+    assert told == [*texts, "x", *texts, *texts, "."]
+
+
 # -- bedrock-converse ------------------------------------------------------------------------------------
 
 _PIECE = b'{"contentBlockIndex":0,"delta":{"text":"x"},"p":"abc"}'

@@ -52,6 +52,12 @@ def _ollama(**members: Any) -> Step:
     return {"model": "m", "created_at": "when", **members, "done": False}
 
 
+def _gemini(**part: Any) -> Step:
+    candidate = {"content": {"parts": [{"text": "HOLE", **part}], "role": "model"}, "index": 0}
+    usage = {"promptTokenCount": 5, "candidatesTokenCount": 12}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "g", "createTime": "when"}
+
+
 def _cohere(kind: str, **message: Any) -> Step:
     return {"type": f"{kind}-delta", "index": 0, "delta": {"message": message}}
 
@@ -112,6 +118,8 @@ EXAMPLES = [
     Example("cohere-chat", 0, _cohere("content", content={"text": "HOLE"}), ["HOLE"]),
     Example("cohere-chat", 1, _cohere("content", content={"text": "", "thinking": "HOLE"}), ["HOLE"]),
     Example("cohere-chat", 2, _cohere("tool-plan", tool_plan="HOLE"), ["HOLE"]),
+    Example("gemini", 0, _gemini(), ["HOLE", "5", "12", "when"]),
+    Example("gemini", 1, _gemini(thought=True), ["HOLE", "5", "12", "when"]),
     Example("cohere-chat", 3, _cohere("tool-call", tool_calls={"function": {"arguments": "HOLE"}}), ["HOLE"]),
 ]
 examples = pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.protocol}-{one.number}")
@@ -186,7 +194,7 @@ def test_every_shape_has_an_example() -> None:
         assert numbers == set(range(len(numbers)))
     # That the numbers are all: one more shape would be found by its own event, and has none here.
     counts = {"openai-chat": 7, "openai-responses": 6, "anthropic-messages": 3, "gemini-interactions": 2}
-    counts |= {"ollama-chat": 4, "bedrock-converse": 3, "cohere-chat": 4}
+    counts |= {"ollama-chat": 4, "bedrock-converse": 3, "cohere-chat": 4, "gemini": 2}
     assert counts == {
         protocol: 1 + max(example.number for example in EXAMPLES if example.protocol == protocol)
         for protocol in counts
@@ -196,6 +204,9 @@ def test_every_shape_has_an_example() -> None:
 #: Members that say more than a piece. Where a shape has one of them as its text, that is left as it is.
 TELLING: Step = {
     "finish_reason": "stop",
+    "finishReason": "STOP",
+    "functionCall": {"name": "f"},
+    "thoughtSignature": "s",
     "native_finish_reason": "stop",
     "stop_reason": "end_turn",
     "done_reason": "stop",

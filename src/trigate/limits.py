@@ -46,13 +46,17 @@ class Limits:
     def __post_init__(self) -> None:
         for name in _NAMES:
             value = getattr(self, name)
-            if name == "max_line_bytes" and value is None:
-                value = min(self.max_event_bytes + 1024, _LARGEST)
-                object.__setattr__(self, "max_line_bytes", value)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
-            if not 1 <= value <= _LARGEST:
-                raise ValueError(f"{name} must be between 1 and 2**63 - 1, not {value}")
+            if type(value) is not int or not 1 <= value <= _LARGEST:
+                self._check(name, value)
+
+    def _check(self, name: str, value: object) -> None:
+        if name == "max_line_bytes" and value is None:
+            value = min(self.max_event_bytes + 1024, _LARGEST)
+            object.__setattr__(self, "max_line_bytes", value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
+        if not 1 <= value <= _LARGEST:
+            raise ValueError(f"{name} must be between 1 and 2**63 - 1, not {value}")
 
 
 _NAMES = tuple(field.name for field in fields(Limits))

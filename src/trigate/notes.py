@@ -67,7 +67,9 @@ class Notes:
 
     def decision(self, rule: str, offset: int | None, detail: str) -> None:
         self._told()
-        self._decisions.append(Decision(rule, offset, _bounded(detail)))
+        self._decisions.append(
+            Decision(rule, offset, detail if len(detail) <= _LONGEST else _bounded(detail))
+        )
 
     @property
     def count(self) -> int:

@@ -11,14 +11,19 @@ import re
 
 from trigate._core import Lane
 
-__all__ = ["TextPart", "join_halves", "printable", "shown", "size_of", "without_halves"]
+__all__ = ["TextPart", "has_halves", "join_halves", "printable", "shown", "size_of", "without_halves"]
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
+def has_halves(text: str) -> bool:
+    """Whether halves of surrogate pairs stand in it."""
+    return not text.isascii() and _HALVES.search(text) is not None
+
+
 def join_halves(text: str) -> str:
     """Surrogate pairs become the characters that they name; lone halves stay."""
-    if text.isascii() or not _HALVES.search(text):
+    if not has_halves(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 

@@ -32,7 +32,7 @@ from trigate.notes import Notes
 from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import TextPart, join_halves, shown, size_of
+from trigate.text import TextPart, has_halves, join_halves, shown, size_of
 from trigate.twins import Twins
 from trigate.validate import judge_arguments
 
@@ -222,7 +222,7 @@ class Turn:
         """The wire repeats the whole text: it is the text if no piece came, else it must be equal to them."""
         if not call._lane and call._state == "streaming":
             self.add_arguments(call, text, offset)
-        elif (whole := self._whole_text(call)) != text and whole != join_halves(text):
+        elif call.arguments != text and self._whole_text(call) != join_halves(text):
             detail = f"{copy} has {shown(text)} where the pieces before it joined to {shown(call.arguments)}"
             self.conflict("arguments_differ", offset, detail, call)
 
@@ -246,8 +246,12 @@ class Turn:
             return
         if call._kind != "custom":
             try:
-                self._whole_text(call)
-                verdict = judge_arguments(call._lane, lenient=self.options.lenient)
+                may_have_halves = has_halves(call.arguments)
+                if may_have_halves:
+                    self._whole_text(call)
+                verdict = judge_arguments(
+                    call._lane, lenient=self.options.lenient, may_have_halves=may_have_halves
+                )
             except LimitError as error:
                 self.fault(
                     LimitError(
@@ -456,7 +460,7 @@ class Turn:
         return self._notes.count != self._notes_at_end or self.usage is not ended.usage
 
     def _picture(self, clean_end: bool) -> Response:
-        calls = self.calls
+        calls, texts = self.calls, self._texts
         if len(calls) > 1:
             calls = sorted(calls, key=lambda call: (self.twins.choice_of(call), call._index))
         return Response(
@@ -464,7 +468,7 @@ class Turn:
             protocol=self.protocol,
             reason=self.reason,
             calls=tuple([snapshot(call) for call in calls]),
-            texts=tuple([_joined(self._texts.get(choice, [])) for choice in range(max(self._texts) + 1)]),
+            texts=tuple([_joined(texts.get(choice, [])) for choice in range(max(texts) + 1)]),
             reasoning=_joined(self._reasoning),
             refusal=_joined(self._refusal),
             usage=self.usage,

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from trigate._core import JSONTracker, Lane
+from trigate.text import has_halves
 
 __all__ = ["LENIENCIES", "Verdict", "check_leniencies", "decode_object", "judge_arguments"]
 
@@ -39,7 +40,6 @@ _SAFE_DEPTH = 100
 # Not in the type stubs, but part of json.decoder since it exists: (text, position, strict) -> (value, position).
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(_json_decoder)["scanstring"]
 _INFINITE = (float("inf"), float("-inf"))
-_HALF = re.compile("[\ud800-\udfff]")
 _WHITE = re.compile(r"[ \t\n\r]*")
 _WHITES = " \t\n\r"
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
@@ -70,14 +70,17 @@ def check_leniencies(words: Iterable[str]) -> frozenset[str]:
     return chosen
 
 
-def judge_arguments(lane: Lane, *, lenient: frozenset[str] = frozenset()) -> Verdict:
+def judge_arguments(
+    lane: Lane, *, lenient: frozenset[str] = frozenset(), may_have_halves: bool = True
+) -> Verdict:
     """Judges a closed argument text. LimitError (depth_too_large) if it is nested deeper than the lane's max_depth.
 
+    may_have_halves: False where the caller has looked, and no half of a surrogate pair stands in the text.
     Flags: `empty_arguments` (stands for {}), `lone_surrogate`, `number_out_of_range` (1e999 becomes infinite),
     and each leniency that was used.
     """
     text = lane.text
-    if not text.isascii() and _HALF.search(text):
+    if may_have_halves and has_halves(text):
         return Verdict("malformed", detail="half a surrogate pair stands outside an escape")
     state, depth, deepest, error_at, has_lone_surrogate, may_overflow = lane.json()
     if state == "empty":
@@ -156,7 +159,7 @@ def _judge_leniently(text: str, max_depth: int, lenient: frozenset[str]) -> Verd
         used.append("control_characters")
     if not set(used) <= lenient:
         return None
-    if any(isinstance(each, str) and _HALF.search(each) for each in _scalars(value)):
+    if any(isinstance(each, str) and has_halves(each) for each in _scalars(value)):
         remarkable.append("lone_surrogate")
     return Verdict(flags=tuple(sorted({*used, *remarkable})))
 

@@ -91,7 +91,7 @@ guarded_end(const uint8_t *block, size_t size)
 static void *
 guarded_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 {
-    guarded *memory = ctx;
+    guarded_heap *memory = ctx;
     guard_page page = {.page = (size_t)sysconf(_SC_PAGESIZE)};
     uint8_t *fresh = NULL;
 
@@ -121,7 +121,7 @@ guarded_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 }
 
 tg_alloc
-guarded_alloc(guarded *memory)
+guarded_alloc(guarded_heap *memory)
 {
     const tg_alloc alloc = {memory, guarded_resize};
 

@@ -3,8 +3,8 @@
  *  - heap counts blocks and bytes, checks that old_size is what was last asked for, and can
  *    refuse the n-th allocation.
  *  - A guard puts a chunk so that its last byte is followed by a page that cannot be read.
- *  - guarded does so with each block that the core allocates (but for up to seven bytes, where its
- *    size would put its start where no number may stand).
+ *  - guarded_heap does so with each block that the core allocates, but for up to seven bytes where
+ *    its start would stand where no number may.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -37,12 +37,12 @@ void guard_close(guard_page *self);
 /* A copy of the bytes that ends at the forbidden page; NULL if it does not fit. */
 uint8_t *guard_place(guard_page *self, const uint8_t *ptr, size_t len);
 
-typedef struct guarded {
+typedef struct guarded_heap {
     size_t blocks;  /* alive */
     size_t exact;   /* allocations so far that end right at their page */
     bool is_abused; /* a wrong old_size was seen, or there was no memory */
-} guarded;
+} guarded_heap;
 
-tg_alloc guarded_alloc(guarded *memory);
+tg_alloc guarded_alloc(guarded_heap *memory);
 
 #endif

@@ -187,7 +187,7 @@ check_refusals(reader_setup setup, const record *expected, const uint8_t *ptr, s
 static void
 check_guarded(reader_setup setup, const record *expected, const uint8_t *ptr, size_t len)
 {
-    guarded memory = {0};
+    guarded_heap memory = {0};
     const tg_alloc alloc = guarded_alloc(&memory);
     record found = {0};
     guard_page page;

@@ -155,7 +155,7 @@ test_blanks(lesson *self)
 void
 test_holes(void)
 {
-    guarded memory = {0};
+    guarded_heap memory = {0};
     const tg_alloc alloc = guarded_alloc(&memory);
     lesson self;
 

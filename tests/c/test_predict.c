@@ -484,7 +484,7 @@ test_predict(void)
     size_t i;
 
     for (i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        guarded memory = {0};
+        guarded_heap memory = {0};
         const tg_alloc alloc = guarded_alloc(&memory);
         rig self;
 

@@ -259,7 +259,7 @@ test_size(lesson *self)
 void
 test_template(void)
 {
-    guarded memory = {0};
+    guarded_heap memory = {0};
     heap counted = {.refuse_at = 1};
     const tg_alloc alloc = guarded_alloc(&memory);
     const tg_alloc refusing = heap_alloc(&counted);

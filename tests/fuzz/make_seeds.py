@@ -84,11 +84,23 @@ def event(template: int, text: bytes = b"", flags: int = 0, extra: bytes = b"") 
 
 SCRIPTS = [
     b"".join(event(template, text) for text in (b"a", b"bc", b"", b"d") for template in range(9)),
-    b"".join(event(0, text) for text in (b"a", b"\\n", b"\\ud83d\\ude00", b"\xf0\x9f\x98\x80", b"\\ud83d", b"x")),
+    b"".join(
+        event(0, text) for text in (b"a", b"\\n", b"\\ud83d\\ude00", b"\xf0\x9f\x98\x80", b"\\ud83d", b"x")
+    ),
     event(0, b"a") * 4 + event(0, b"a", 0x40) + event(0, b"a", 0x80) + event(0, b"a") * 3,
     (event(0, b"a", 0x20, b"\0") + event(3, b"{", 0x20, b"\1")) * 4 + event(0, b"b", 0x30, b"\3\x05x"),
-    event(1, b"a") * 3 + b"\xc7: c\n\nid" + b"\xc7id: 1\n\n" + event(1, b"a") * 3 + b"\xcaretry: 1\n\n" + event(1, b"b"),
-    event(5, b"a") + event(6, b"b") + event(5, b"c") + event(6, b"") + event(5, b"d", 0x10, b"\x14x") + event(5, b"e"),
+    event(1, b"a") * 3
+    + b"\xc7: c\n\nid"
+    + b"\xc7id: 1\n\n"
+    + event(1, b"a") * 3
+    + b"\xcaretry: 1\n\n"
+    + event(1, b"b"),
+    event(5, b"a")
+    + event(6, b"b")
+    + event(5, b"c")
+    + event(6, b"")
+    + event(5, b"d", 0x10, b"\x14x")
+    + event(5, b"e"),
     event(9, b"{}") + (event(7, b"a") + event(8, b"b")) * 4,
 ]
 

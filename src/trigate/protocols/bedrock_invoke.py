@@ -10,7 +10,6 @@ Rules
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -185,16 +184,16 @@ def _payload(text: str, event: Frame) -> bytes:
     try:
         payload = base64.b64decode(text, validate=True)
         payload.decode()
-    except binascii.Error as error:
-        raise DecodeError(
-            f"the chunk at byte {event.start} is not base64: {error}",
-            code="invalid_base64",
-            offset=event.start,
-        ) from None
     except UnicodeDecodeError as error:
         raise DecodeError(
             f"the event in the chunk at byte {event.start} is not UTF-8 from its byte {error.start} on",
             code="invalid_utf8",
+            offset=event.start,
+        ) from None
+    except ValueError as error:
+        raise DecodeError(
+            f"the chunk at byte {event.start} is not base64: {error}",
+            code="invalid_base64",
             offset=event.start,
         ) from None
     return payload

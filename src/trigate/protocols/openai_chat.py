@@ -111,7 +111,6 @@ class OpenAIChat:
         self._choices: dict[int, ChoiceReader] = {}
         self._ids_differ = False
         self._chunk_id = ""
-        self._settled_id: str | None = None  # a chunk with the same id says nothing new of the response
 
     @staticmethod
     def to_message(response: Response) -> Any:
@@ -155,8 +154,7 @@ class OpenAIChat:
         chunk = decode(data, Chunk, event)
         if not chunk.is_plain and not self._take_odd(chunk, kind, data, event):
             return
-        if self._settled_id is None or chunk.id != self._settled_id:
-            self._identify(chunk, event)
+        self._identify(chunk, event)
         if chunk.usage or chunk.x_groq:
             usage = chunk.usage or (chunk.x_groq.get("usage") if isinstance(chunk.x_groq, dict) else None)
             self._count(usage)
@@ -190,7 +188,8 @@ class OpenAIChat:
 
     def _identify(self, chunk: Chunk, event: Frame) -> None:
         turn = self._turn
-        if isinstance(chunk.id, str) and chunk.id:
+        is_known = turn.id is not None and turn.id == chunk.id == self._chunk_id
+        if not is_known and isinstance(chunk.id, str) and chunk.id:
             if turn.id and chunk.id != turn.id and not self._ids_differ:
                 self._ids_differ = True
                 turn.anomaly("response_id_changed", event.start, f"{turn.id} became {chunk.id}")
@@ -204,8 +203,6 @@ class OpenAIChat:
                 turn.lanes.touch()  # the next one may have it
         if not turn.model and isinstance(chunk.model, str):
             turn.model = chunk.model or None
-        is_settled = turn.id == chunk.id and turn.origin and turn.model
-        self._settled_id = turn.id if is_settled else None
 
     def _count(self, raw: Any) -> None:
         """Some servers send the usage so far with each chunk, others send the final one twice."""
