@@ -125,6 +125,26 @@ def test_the_last_call_where_calls_have_no_index() -> None:
     assert response.status == "conflict"
 
 
+@pytest.mark.parametrize("last", [0, 1])
+def test_a_name_without_an_index_is_the_last_call_s(last: int) -> None:
+    """If it has none yet; else the name is another call's."""
+    heads = [head(0, "a", None), head(1, "b", "g")]
+    mixed = [part("{", 0), part("{", 1), part(" ", 1 - last), part(" ", 1 - last), part(" ", last)]
+    named = tools(piece("}", "f"))
+    response = chat(*heads, *mixed, named, *mixed, finish(), DONE, least=0)
+    assert len(response.calls) == 2 + last
+
+
+@pytest.mark.parametrize("ids", ["112", "11221", "112212", "1122122", "221", "2", "1"])
+def test_whose_calls_come_behind_texts(ids: str) -> None:
+    """A call in a chunk without an id is of the response that spoke last: under another one it is a restart."""
+    texts = [text("x") | {"id": f"c{each}"} for each in ids]
+    first = [each | {"id": "c1"} for each in (head(), part("{}"))]
+    later = [each | {"id": None} for each in (head(0, "b"), part("{}"))]
+    response = chat(*first, *texts, *later, *texts, finish(), DONE, least=0)
+    assert ("response_restarted" in codes(response)) == (ids[-1] == "2")
+
+
 def test_one_call_without_an_index() -> None:
     bare = [part(each, None) for each in ("{", '"a"', ":", "1", "}")]
     response = chat(head(None), *bare, finish(), DONE, least=3)

@@ -254,6 +254,17 @@ def test_a_call_in_another_record_is_the_same_call() -> None:
         assert "repeated_call" in codes(response)
 
 
+@pytest.mark.parametrize("created", ["", "x", 0, 5, None, ...], ids=str)
+def test_where_a_call_without_an_id_came_from(created: Any) -> None:
+    """A generated id is made of the first time that is one, however many records came before it."""
+    times = [created, created, created, "", "y", "z", "z"]
+    records = [*map(ollama.record, "abcde"), ollama.record("", ollama.call()), ollama.done()]
+    told = [record | {"created_at": time} for record, time in zip(records, times, strict=True)]
+    lines = [ollama.lines({name: value for name, value in each.items() if value is not ...}) for each in told]
+    response = read("ollama-chat", lines, 0, ids="generate")
+    assert response.calls[0].call_id is not None
+
+
 # -- gemini ------------------------------------------------------------------------------------------------
 
 

@@ -185,6 +185,9 @@ tg_predict_event(tg_predict *self, const tg_event *event)
     for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
         if (tg_template_fits(self->templates[i], event, &match)) {
             self->work += match.len;
+            /* Learned from an event that chunks cut: this one has a frame, to be learned once. */
+            if (event->frame.len > 0 && self->templates[i]->prefix_len == 0)
+                return false;
             return (!self->is_event_raw || predict_is_utf8(&match)) &&
                    predict_take(self, i, &match, event->data);
         }

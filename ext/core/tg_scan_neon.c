@@ -57,12 +57,6 @@ V(below)(V_VEC v, uint8_t byte)
 }
 
 TG_SCAN_INLINE V_HITS
-V(below_signed)(V_VEC v, int8_t byte)
-{
-    return vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(byte));
-}
-
-TG_SCAN_INLINE V_HITS
 V(high)(V_VEC v)
 {
     return vcgeq_u8(v, vdupq_n_u8(0x80));

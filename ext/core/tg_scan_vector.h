@@ -8,7 +8,7 @@
  *   V_STEP         bits that V(bits) has for each byte: 1, or 4
  *   V_VEC, V_HITS  a vector, and which bytes of one belong to a set
  * and the few operations on them: load, splat, join (or), differ (xor), is_any, equal, below,
- * below_signed, high (the top bit), either (or of hits), bits.
+ * high (the top bit), either (or of hits), bits.
  *
  * A kernel of wide vectors leaves short texts to another:
  *   V_NARROW(name) what it calls for texts shorter than its vector

@@ -62,12 +62,6 @@ V(below)(V_VEC v, uint8_t byte)
 }
 
 TG_SCAN_INLINE V_HITS
-V(below_signed)(V_VEC v, int8_t byte)
-{
-    return _mm_cmplt_epi8(v, _mm_set1_epi8(byte));
-}
-
-TG_SCAN_INLINE V_HITS
 V(high)(V_VEC v)
 {
     return v; /* bits() reads nothing but the top bits */
@@ -190,12 +184,6 @@ V(below)(V_VEC v, uint8_t byte)
 }
 
 TG_SCAN_INLINE V_TARGET V_HITS
-V(below_signed)(V_VEC v, int8_t byte)
-{
-    return _mm256_cmpgt_epi8(_mm256_set1_epi8(byte), v);
-}
-
-TG_SCAN_INLINE V_TARGET V_HITS
 V(high)(V_VEC v)
 {
     return v; /* bits() reads nothing but the top bits */
@@ -315,12 +303,6 @@ TG_SCAN_INLINE V_TARGET V_HITS
 V(below)(V_VEC v, uint8_t byte)
 {
     return _mm512_cmplt_epu8_mask(v, V(splat)(byte));
-}
-
-TG_SCAN_INLINE V_TARGET V_HITS
-V(below_signed)(V_VEC v, int8_t byte)
-{
-    return _mm512_cmplt_epi8_mask(v, _mm512_set1_epi8(byte));
 }
 
 TG_SCAN_INLINE V_TARGET V_HITS

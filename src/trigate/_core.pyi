@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeAlias, final
 from uuid import UUID
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 from trigate.errors import DecodeError, LimitError
 from trigate.items import Item
@@ -245,6 +245,7 @@ class Lanes:
     def delta(self, kind: type | None, owner: object, piece: str, /) -> None: ...
     def take(self) -> list[Item]: ...
 
+@disjoint_base
 class Intake:
     _fed: int
     _spoilt: BaseException | None

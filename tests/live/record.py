@@ -9,6 +9,7 @@ from pathlib import Path
 
 from asking import APIS
 from llama_server import serving
+
 from turns import CUT, GOOD, take
 
 STREAMS = Path(__file__).resolve().parents[2] / "examples" / "streams"

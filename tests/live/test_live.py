@@ -13,9 +13,9 @@ from typing import TypeAlias
 import pytest
 from asking import APIS, Api, Ask, answer, pieces
 from plain import events, streamed, whole
-from turns import CUT, CUT_IN_SECOND, GOOD, TEXT, TWO, Taken, take
 
 import trigate
+from turns import CUT, CUT_IN_SECOND, GOOD, TEXT, TWO, Taken, take
 
 Taker: TypeAlias = Callable[[Api, Ask], Taken]
 every_api = pytest.mark.parametrize("api", APIS, ids=lambda api: api.protocol)

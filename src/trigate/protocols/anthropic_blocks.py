@@ -195,9 +195,7 @@ class Blocks:
             block.part = turn.open_text() if block.type == "text" else turn.open_reasoning()
             add = turn.add_text if block.type == "text" else turn.add_reasoning
             first = getattr(members or decode(raw, FirstText, event), block.type)
-            piece = text_of(first, block.type, event)
-            if piece:
-                add(block.part, piece, index, event.start)
+            add(block.part, text_of(first, block.type, event), index, event.start)
         elif not block.is_known:
             turn.unknown(f"block type {block.type!r}", event.start)
         return block
