@@ -255,6 +255,7 @@ def broken() -> list[tuple[bytes, str]]:
     whole = Script().json(1, "2").events[0]
     return [
         (normal("chunk", b'{"bytes":"e30=!"}'), "invalid_base64"),
+        (normal("chunk", '{"bytes":"é"}'.encode()), "invalid_base64"),
         (normal("chunk", b'{"bytes":7}'), "wrong_shape"),
         (normal("chunk", b'{"p":"abc"}'), "wrong_shape"),
         (normal("chunk", b"{"), "invalid_json"),
@@ -265,7 +266,7 @@ def broken() -> list[tuple[bytes, str]]:
     ]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(9))
 def test_broken_chunks_fail_it(number: int) -> None:
     begun, rest = good().events[:6], good().events[6:]
     data, code = broken()[number]

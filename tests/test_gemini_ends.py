@@ -240,6 +240,18 @@ def test_usage_is_cumulative() -> None:
     assert cut.total_tokens == 6
 
 
+@pytest.mark.parametrize("odd", ["1e999", '"\\ud800"'])
+def test_usage_that_holds_what_msgspec_refuses(odd: str) -> None:
+    """Also of chunks that go unread, whose counts are read late."""
+    texts = [chunk({"text": text}) | {"usageMetadata": {"totalTokenCount": 9}} for text in "abcde"]
+    details = f'"usageMetadata":{{"promptTokensDetails":[{{"x":{odd}}}],'.encode()
+    data = sse([*texts, stop()]).replace(b'"usageMetadata":{', details)
+    assert data.count(details) == len(texts)
+    usage = agree(data).usage
+    assert usage is not None
+    assert usage.total_tokens == 9
+
+
 def test_usage_after_the_end() -> None:
     response = agree(sse([chunk(GO, finish="STOP"), {"usageMetadata": {"totalTokenCount": 9}}]))
     assert response.status == "completed"

@@ -53,7 +53,9 @@ def test_whole_characters_are_predicted(kind: Kind) -> None:
     ]
     whole = [hard for hard in escapes if hard not in (b"\\ude00", b"\\ude00x", b"x\\ud83d", b"\\ud83d")]
     texts = [b"a", *whole, *PLAIN]
-    assert check(kind, kind.frames(texts)) >= len(texts) - 2
+    # An empty part of Gemini's is a part of the turn, and so it is read.
+    read = 2 + (texts.count(b"") if kind.protocol == "gemini" else 0)
+    assert check(kind, kind.frames(texts)) >= len(texts) - read
 
 
 HALVES = [

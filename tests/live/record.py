@@ -8,9 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from asking import APIS
+from live_turns import CUT, GOOD, take
 from llama_server import serving
-
-from turns import CUT, GOOD, take
 
 STREAMS = Path(__file__).resolve().parents[2] / "examples" / "streams"
 

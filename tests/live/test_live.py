@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import pytest
 from asking import APIS, Api, Ask, answer, pieces
+from live_turns import CUT, CUT_IN_SECOND, GOOD, TEXT, TWO, Taken, take
 from plain import events, streamed, whole
 
 import trigate
-from turns import CUT, CUT_IN_SECOND, GOOD, TEXT, TWO, Taken, take
 
 Taker: TypeAlias = Callable[[Api, Ask], Taken]
 every_api = pytest.mark.parametrize("api", APIS, ids=lambda api: api.protocol)
