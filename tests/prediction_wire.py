@@ -149,6 +149,13 @@ class Spelling:
     def _is_odd(self) -> bool:
         return self.chance.random() < self.oddness
 
+    def _turned(self, event: Any) -> Any:
+        """Rarely with its members in another order, or one of them twice."""
+        if not isinstance(event, dict) or not event or not self._is_odd():
+            return event
+        pairs = list(event.items())
+        return self.chance.choice((dict(reversed(pairs)), (*pairs, pairs[0]), (pairs[-1], *pairs)))
+
     def _padded(self, data: bytes) -> bytes:
         """With blanks before its last brace, where the stream has them."""
         if not self.blank or data[-1:] != b"}":
@@ -161,7 +168,7 @@ class Spelling:
         chance, eol = self.chance, self.eol
         if name and self._is_odd():
             name = chance.choice((name[:-2], "", "ping", "error", "message", name + "x"))
-        data = self._padded(write(event, self.spaced != self._is_odd()))
+        data = self._padded(write(self._turned(event), self.spaced != self._is_odd()))
         lines = [b"data:" + self.space + data]
         if name and self.is_named != self._is_odd():
             lines.insert(0, b"event:" + self.space + name.encode())
@@ -186,12 +193,14 @@ class Spelling:
         """One record of newline-delimited JSON."""
         head = self.chance.choice((b"\n", b" ", b"\r\n")) if self._is_odd() else b""
         return (
-            head + write(event, self.spaced != self._is_odd()) + (b"\r\n" if self.eol == b"\r\n" else b"\n")
+            head
+            + write(self._turned(event), self.spaced != self._is_odd())
+            + (b"\r\n" if self.eol == b"\r\n" else b"\n")
         )
 
     def aws(self, event: Any, kind: str) -> bytes:
         """One message of an AWS event stream."""
-        payload = write(event, self.spaced)
+        payload = write(self._turned(event), self.spaced)
         if not self._is_odd():
             return normal(kind, payload)
         headers = self.chance.choice(

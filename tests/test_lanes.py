@@ -275,6 +275,14 @@ def test_without_deltas_only_the_other_items_come() -> None:
     assert told.take() == [OtherEvent("x", "")]
 
 
+def test_what_is_not_shown_is_no_item() -> None:
+    told = lanes()
+    told.delta(TextDelta, 0, "a")
+    told.delta(None, None, "b")
+    told.delta(TextDelta, 0, "c")
+    assert told.take() == [TextDelta("ac", 0)]
+
+
 def test_halves_are_joined_like_other_text() -> None:
     told = lanes()
     told.delta(TextDelta, 0, "a\ud83d")
@@ -317,6 +325,8 @@ def test_following_without_an_event_is_nothing() -> None:
     assert told.take() == []
     assert lane.text == ""
     assert told._hits == 0
+    told.keep_each()
+    assert told.take_latest() is None
     wrong: Any = told
     for members in ((None, TextDelta, 0, "a"), (lane, TextDelta, 0, None), (lane, TextDelta, 0, b"a")):
         with pytest.raises(TypeError):
