@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trigate
+from prediction_pairs import predicting
 from trigate import ArgumentsDelta, JSONTracker, LimitError, OtherEvent, ReasoningDelta, TextDelta
 from trigate._core import Lane, Lanes
 from trigate.calls import ToolCall
@@ -339,7 +340,8 @@ def test_following_without_an_event_is_nothing() -> None:
 def test_each_feed_has_its_own_items() -> None:
     """Text that was taken unread is one item of its feed, with what was read before and behind it."""
     piece = '{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n'
-    parser = trigate.ResponseParser("ollama-chat")
+    with predicting(True):
+        parser = trigate.ResponseParser("ollama-chat")
     fed = [parser.feed((piece % "a" + piece % "b" + piece % "c").encode()) for _ in range(3)]
     assert fed == [[TextDelta("abc", 0)]] * 3
     assert parser._turn.lanes._hits == 7
@@ -354,7 +356,8 @@ def test_a_live_call_grows_while_nothing_is_read() -> None:
         delta = f'{{"tool_calls":[{{"index":0,{function}}}]}}'
         return f'data: {{"id":"c","choices":[{{"index":0,"delta":{delta}}}]}}\n\n'.encode()
 
-    parser = trigate.ResponseParser("openai-chat")
+    with predicting(True):
+        parser = trigate.ResponseParser("openai-chat")
     items = parser.feed(fragment('"id":"a","function":{"name":"f","arguments":""}'))
     live = next(item.call for item in items if isinstance(item, trigate.ToolCallStarted))
     meant = ""
