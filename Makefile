@@ -7,13 +7,14 @@ SANITIZED := .venv-sanitized
 BENCH := .venv-bench
 LIVE := .venv-live
 SDK := .venv-sdk
+PEERS := .venv-peers
 SOURCES := $(wildcard ext/core/*.[ch] ext/binding/*.p*) setup.py pyproject.toml
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 FUZZ_SECONDS ?= 60
 BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
     --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk peers docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -29,6 +30,7 @@ help:
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
+	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -126,6 +128,15 @@ $(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
 
 sdk: $(SDK)/installed
 	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_answers.py $(PYTEST_ARGS)
+
+$(PEERS)/installed: $(PACKAGE) tests/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install -q --disable-pip-version-check -r tests/peers/requirements.txt
+	$(PEERS)/bin/pip install -q --disable-pip-version-check --force-reinstall .
+	touch $@
+
+peers: $(PEERS)/installed
+	$(PEERS)/bin/python tests/peers/run.py
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/generate.py

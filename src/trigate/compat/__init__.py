@@ -1,0 +1,11 @@
+"""Other libraries' faces over trigate's decoder: same names, same signatures, the events of the standard.
+
+One module for each face, none of them loaded by `import trigate`:
+
+httpx_sse   httpx-sse's EventSource, connect_sse and aconnect_sse; over httpx and httpx2
+httpx2      httpx2's own EventSource, and clients whose sse() gives it
+sseclient   sseclient-py's SSEClient and Event
+aiohttp     an async iterator over an aiohttp response
+"""
+
+from __future__ import annotations

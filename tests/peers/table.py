@@ -1,0 +1,73 @@
+"""The peers whose own tests run against our faces, and the tests that are to fail there, each with its reason.
+
+Rules
+ - A deviation names one test, the clause of the WHATWG HTML standard that it contradicts, and what the clause says.
+   It must fail: one that passes is an error of this table.
+ - `private` names tests of the peer's inner parts, which a face does not have. They are not run, and counted.
+ - A name that ends in * stands for all tests that begin so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PEERS", "Deviation", "Peer"]
+
+DISPATCH = "9.2.6, dispatch the event, step 2"
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A test of the peer that asks for something other than the standard."""
+
+    test: str
+    clause: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One distribution.
+
+    name, version   as the package index has them; its sdist is what is fetched
+    place           the module of this folder that puts our face in the peer's place, loaded as a pytest plugin
+    tests           paths of its tests in its sdist or checkout; those that are not there are passed over
+    page            the page under docs/compat that lists the deviations
+    options         for pytest
+    private         tests that are not run
+    unshipped       why its sdist holds no tests, "" if it does. Then `--from NAME=FOLDER` names a checkout
+    """
+
+    name: str
+    version: str
+    place: str
+    tests: tuple[str, ...]
+    page: str
+    options: tuple[str, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
+    private: tuple[str, ...] = ()
+    unshipped: str = ""
+
+
+PEERS = (
+    Peer(
+        "httpx-sse",
+        "0.4.3",
+        "as_httpx_sse",
+        ("tests",),
+        "httpx_sse.md",
+        deviations=(
+            Deviation(
+                "tests/test_event_source.py::test_iter_sse_id_retry",
+                DISPATCH,
+                "a block without data dispatches no event; its retry is in EventSource.reconnection_time",
+            ),
+        ),
+        private=(
+            "tests/test_decoders.py::*",
+            "tests/test_api.py::test_iter_sse_lines_basic",
+            "tests/test_api.py::test_iter_sse_lines_with_flush",
+            "tests/test_api.py::test_aiter_sse_lines_with_flush",
+        ),
+    ),
+)
