@@ -48,7 +48,7 @@ def left_of(stream: bytes) -> Leftover:
 def chunkings(name: str) -> Iterator[list[bytes]]:
     """A stream whole, byte by byte, at random and, if it is short, cut at every place. No piece is empty."""
     stream = STREAMS[name]
-    ways = [[stream], cuts.singly(stream[:2000]) + [stream[2000:]], *cuts.at_random(stream, name, 2)]
+    ways = [[stream], [*cuts.singly(stream[:2000]), stream[2000:]], *cuts.at_random(stream, name, 2)]
     if len(stream) <= EVERY_PLACE:
         ways += cuts.in_two(stream)
     for way in ways:

@@ -1,4 +1,4 @@
-"""The face of httpx-sse: the events of SSEDecoder at every cut, over httpx and httpx2; errors and ends as the original's."""
+"""The events of httpx-sse's face: those of SSEDecoder at every cut, over httpx and httpx2; errors, ends and names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import trigate
+from compat_bodies import TYPE, URL, body_of, response_of, transport_of
 from compat_streams import EXAMPLE, EXAMPLE_SEEN, STREAMS, Seen, chunkings, expected, left_of, seen
 from trigate.compat.httpx_sse import EventSource, ServerSentEvent, SSEError, aconnect_sse, connect_sse
 
@@ -24,55 +24,7 @@ httpx = pytest.importorskip("httpx")
 httpx2 = pytest.importorskip("httpx2")
 httpx_sse = pytest.importorskip("httpx_sse")
 
-URL = "http://events.test/"
-TYPE = {"content-type": "text/event-stream"}
-
 each_library = pytest.mark.parametrize("library", [httpx, httpx2], ids=["httpx", "httpx2"])
-
-
-class Body:
-    """A body in these chunks, for a synchronous and an asynchronous response; `error` comes after the last.
-
-    Its class is made for each library, which know their streams by class.
-    """
-
-    def __init__(self, chunks: list[bytes], error: Exception | None = None) -> None:
-        self.chunks = chunks
-        self.error = error
-        self.given = 0
-        self.is_closed = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self.chunks:
-            self.given += 1
-            yield chunk
-        if self.error is not None:
-            raise self.error
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self:
-            await asyncio.sleep(0)
-            yield chunk
-
-    def close(self) -> None:
-        self.is_closed = True
-
-    async def aclose(self) -> None:
-        self.is_closed = True
-
-
-BODIES: dict[str, type[Body]] = {
-    library.__name__: type("StreamBody", (Body, library.SyncByteStream, library.AsyncByteStream), {})
-    for library in (httpx, httpx2)
-}
-
-
-def body_of(library: ModuleType, chunks: list[bytes], error: Exception | None = None) -> Body:
-    return BODIES[library.__name__](chunks, error)
-
-
-def response_of(library: ModuleType, body: Body, headers: Any = TYPE) -> Any:
-    return library.Response(200, headers=headers, stream=body, request=library.Request("GET", URL))
 
 
 def read(library: ModuleType, chunks: list[bytes], headers: Any = TYPE) -> list[Seen]:
@@ -187,15 +139,14 @@ def test_errors_of_the_transport_pass_through(library: ModuleType) -> None:
     assert caught.value is error
     assert source.leftover is None
 
-    async def cut() -> list[str]:
-        got = []
+    async def cut() -> None:
         source = EventSource(response_of(library, body_of(library, [b"data: a\n\n"], error)))
+        events = source.aiter_sse()
+        assert (await anext(events)).data == "a"
         with pytest.raises(library.RemoteProtocolError):
-            async for event in source.aiter_sse():
-                got.append(event.data)
-        return got
+            await anext(events)
 
-    assert asyncio.run(cut()) == ["a"]
+    asyncio.run(cut())
 
 
 @each_library
@@ -223,18 +174,10 @@ def test_an_event_without_end_is_an_sse_error_and_not_endless_memory(library: Mo
 # -- connecting ----------------------------------------------------------------------------------------
 
 
-def transport_of(library: ModuleType, body: Body, asked: list[Any]) -> Any:
-    def answer(request: Any) -> Any:
-        asked.append(request)
-        return library.Response(200, headers=TYPE, stream=body)
-
-    return library.MockTransport(answer)
-
-
 @each_library
 def test_leaving_early_closes_the_response(library: ModuleType) -> None:
     body = body_of(library, [b"data: a\n\n", b"data: b\n\n"])
-    with library.Client(transport=transport_of(library, body, [])) as client:
+    with library.Client(transport=transport_of(library, body)) as client:
         with connect_sse(client, "GET", URL) as source:
             for event in source.iter_sse():
                 assert event.data == "a"
@@ -248,7 +191,7 @@ def test_leaving_early_closes_the_response_asynchronously(library: ModuleType) -
     body = body_of(library, [b"data: a\n\n", b"data: b\n\n"])
 
     async def leave() -> None:
-        async with library.AsyncClient(transport=transport_of(library, body, [])) as client:
+        async with library.AsyncClient(transport=transport_of(library, body)) as client:
             async with aconnect_sse(client, "GET", URL) as source:
                 async for event in source.aiter_sse():
                     assert event.data == "a"
@@ -262,10 +205,9 @@ def test_leaving_early_closes_the_response_asynchronously(library: ModuleType) -
 @each_library
 def test_an_error_of_the_caller_closes_the_response(library: ModuleType) -> None:
     body = body_of(library, [b"data: a\n\n"])
-    with library.Client(transport=transport_of(library, body, [])) as client:
-        with pytest.raises(ZeroDivisionError), connect_sse(client, "GET", URL) as source:
-            next(source.iter_sse())
-            raise ZeroDivisionError
+    client = library.Client(transport=transport_of(library, body))
+    with client, pytest.raises(ZeroDivisionError), connect_sse(client, "GET", URL) as source:
+        raise ZeroDivisionError(next(source.iter_sse()).data)
     assert body.is_closed
 
 
@@ -284,9 +226,10 @@ def test_headers_are_added_and_the_callers_are_left_alone(library: ModuleType, k
     }[kind]
     before = copy.deepcopy(headers)
     asked: list[Any] = []
-    with library.Client(transport=transport_of(library, body_of(library, []), asked)) as client:
-        with connect_sse(client, "POST", URL, headers=headers, json={"a": 1}, params={"q": "x"}) as source:
-            assert list(source.iter_sse()) == []
+    options: Any = {"headers": headers, "json": {"a": 1}, "params": {"q": "x"}}
+    client = library.Client(transport=transport_of(library, body_of(library, []), asked))
+    with client, connect_sse(client, "POST", URL, **options) as source:
+        assert list(source.iter_sse()) == []
     (request,) = asked
     assert headers == before
     assert request.headers.get_list("accept") == ["text/event-stream"]

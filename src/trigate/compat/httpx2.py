@@ -1,4 +1,4 @@
-"""The face of httpx2's own events: EventSource, ServerSentEvent, SSEError; Client and AsyncClient, whose sse() gives it.
+"""The face of httpx2's own events: EventSource, ServerSentEvent, SSEError; clients whose sse() gives it.
 
 Rules
  - Events and errors are httpx2's own classes, so what is written for them holds: equality, `except httpx2.SSEError`.

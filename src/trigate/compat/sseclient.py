@@ -39,7 +39,7 @@ class Event:
 
     def __str__(self) -> str:
         """For people: `greeting event #7, 5 bytes, retry in 500ms`."""
-        size = f"{len(self.data)} byte{'s' if self.data else ''}" if self.data else "no data"
+        size = f"{len(self.data)} bytes" if self.data else "no data"
         number = f" #{self.id}" if self.id else ""
         retry = f", retry in {self.retry}ms" if self.retry else ""
         return f"{self.event} event{number}, {size}{retry}"
