@@ -1,4 +1,4 @@
-"""Events of an aiohttp response: those of SSEDecoder at every cut; from a real server also late, cut and closed early."""
+"""Events of an aiohttp response: those of SSEDecoder at every cut; from a real server also late, cut, left early."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ def response_of(chunks: list[bytes]) -> Any:
         data: bytes = await aiohttp.StreamReader.readany(reader)
         return data
 
-    return mock.Mock(
-        headers={"Content-Type": "text/event-stream"},
-        content=mock.Mock(readany=readany, at_eof=reader.at_eof),
-    )
+    content = SimpleNamespace(readany=readany)
+    return SimpleNamespace(headers={"Content-Type": "text/event-stream"}, content=content, close=mock.Mock())
 
 
 async def read(response: Any) -> list[Seen]:

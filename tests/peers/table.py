@@ -70,4 +70,27 @@ PEERS = (
             "tests/test_api.py::test_aiter_sse_lines_with_flush",
         ),
     ),
+    Peer(
+        "httpx2",
+        "2.16.2",
+        "as_httpx2",
+        ("tests/httpx2/test_sse.py",),
+        "httpx2.md",
+        deviations=(
+            Deviation(
+                "tests/httpx2/test_sse.py::test_id_only_block_is_dispatched",
+                DISPATCH,
+                "a block without data dispatches no event; its id is in EventSource.last_event_id",
+            ),
+        ),
+        unshipped="its sdist holds no tests",
+    ),
+    Peer(
+        "sseclient-py",
+        "1.8.0",
+        "as_sseclient",
+        ("tests/test_sseclient.py", "tests/unittests.py"),
+        "sseclient.md",
+        unshipped="its sdist holds no tests",
+    ),
 )
