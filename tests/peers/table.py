@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 __all__ = ["PEERS", "Deviation", "Peer"]
 
-DISPATCH = "9.2.6, dispatch the event, step 2"
+DISPATCH = "9.2.6, dispatching, step 2"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ PEERS = (
             Deviation(
                 "tests/test_event_source.py::test_iter_sse_id_retry",
                 DISPATCH,
-                "a block without data dispatches no event; its retry is in EventSource.reconnection_time",
+                "a block without data gives no event; its retry is `reconnection_time`",
             ),
         ),
         private=(
@@ -80,7 +80,7 @@ PEERS = (
             Deviation(
                 "tests/httpx2/test_sse.py::test_id_only_block_is_dispatched",
                 DISPATCH,
-                "a block without data dispatches no event; its id is in EventSource.last_event_id",
+                "a block without data gives no event; its id is `last_event_id`",
             ),
         ),
         unshipped="its sdist holds no tests",
