@@ -157,7 +157,7 @@ def test_importing_trigate_is_light() -> None:
         "subprocess",
         "logging",
     ]
-    heavy += ["trigate.cli"]
+    heavy += ["trigate.cli", "trigate.compat"]
     code = f"import sys, trigate\nprint([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -46,7 +46,8 @@ def checkout(tmp_path: Path) -> Path:
 
 def ran(monkeypatch: pytest.MonkeyPatch, checkout: Path, peer: Any) -> int:
     monkeypatch.setattr(run, "PEERS", (peer,))
-    return run.main(["--from", f"events={checkout}"])
+    code: int = run.main(["--from", f"events={checkout}"])
+    return code
 
 
 def test_what_the_table_says_passes(
