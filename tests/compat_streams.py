@@ -19,6 +19,8 @@ _VECTORS = json.loads((Path(__file__).parent / "vectors" / "sse.json").read_text
 STREAMS: dict[str, bytes] = {vector["name"]: base64.b64decode(vector["input_b64"]) for vector in _VECTORS}
 #: Up to this length a stream is cut at every place.
 EVERY_PLACE = 40
+#: So many bytes come one by one, and the rest at once.
+ONE_BY_ONE = 300
 
 EXAMPLE = (
     b": hello\n\nid: 1\nevent: greeting\ndata: gr\xc3\xbc\xc3\x9fe\ndata: 2\nretry: 500\n\r\ndata:{}\r\r"
@@ -48,7 +50,11 @@ def left_of(stream: bytes) -> Leftover:
 def chunkings(name: str) -> Iterator[list[bytes]]:
     """A stream whole, byte by byte, at random and, if it is short, cut at every place. No piece is empty."""
     stream = STREAMS[name]
-    ways = [[stream], [*cuts.singly(stream[:2000]), stream[2000:]], *cuts.at_random(stream, name, 2)]
+    ways = [
+        [stream],
+        [*cuts.singly(stream[:ONE_BY_ONE]), stream[ONE_BY_ONE:]],
+        *cuts.at_random(stream, name, 2),
+    ]
     if len(stream) <= EVERY_PLACE:
         ways += cuts.in_two(stream)
     for way in ways:

@@ -10,7 +10,7 @@ import json
 import pickle
 import subprocess
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,6 +105,30 @@ def test_a_body_that_is_there_already_may_be_read_again(library: ModuleType) -> 
     assert [seen(event) for event in source.iter_sse()] == EXAMPLE_SEEN
     assert [seen(event) for event in source.iter_sse()] == EXAMPLE_SEEN
     assert source.response is response
+
+
+def test_anything_that_reads_like_a_response_will_do() -> None:
+    class Later:
+        def __init__(self) -> None:
+            self.chunks = iter([EXAMPLE[:20], EXAMPLE[20:]])
+
+        def __aiter__(self) -> Later:
+            return self
+
+        async def __anext__(self) -> bytes:
+            for chunk in self.chunks:
+                return chunk
+            raise StopAsyncIteration
+
+    response: Any = SimpleNamespace(
+        headers=TYPE, iter_bytes=lambda: [EXAMPLE[:20], EXAMPLE[20:]], aiter_bytes=Later
+    )
+    assert [seen(event) for event in EventSource(response).iter_sse()] == EXAMPLE_SEEN
+
+    async def read_all() -> list[Seen]:
+        return [seen(event) async for event in EventSource(response).aiter_sse()]
+
+    assert asyncio.run(read_all()) == EXAMPLE_SEEN
 
 
 # -- errors and ends -----------------------------------------------------------------------------------

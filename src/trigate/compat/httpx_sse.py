@@ -180,7 +180,10 @@ class EventSource:
         except trigate.LimitError as error:
             raise _sse_error()(error.message) from error
         finally:
-            await chunks.aclose()
+            if hasattr(
+                chunks, "aclose"
+            ):  # a generator, as httpx has them: closed now, not when it is collected
+                await chunks.aclose()
 
 
 @contextmanager
