@@ -27,8 +27,8 @@ def by_httpx_sse(client: httpx.Client, other: httpx2.Client) -> httpx.Response:
         with connect_sse(other, "GET", "https://example.com") as source:
             assert_type(source.leftover, trigate.Leftover | None)
     except SSEError as error:
-        seen: httpx.TransportError = error
-        raise seen
+        assert_type(error.request, httpx.Request)
+        raise
     return source.response
 
 
