@@ -302,6 +302,13 @@ def test_an_event_made_by_hand(module: Any) -> None:
     assert event != module.ServerSentEvent(event="e", data="d", id="i", retry=0)
 
 
+def test_an_event_made_by_hand_takes_no_nonsense() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        ServerSentEvent(retry=-3)
+    with pytest.raises(TypeError):
+        ServerSentEvent(data=b"bytes")  # type: ignore[arg-type] # the mistake
+
+
 def test_events_know_their_place_in_the_stream() -> None:
     (event,) = EventSource(httpx.Response(200, headers=TYPE, content=b": c\n\ndata: x\n\n")).iter_sse()
     assert (event.start, event.end) == (5, 14)
