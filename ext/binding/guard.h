@@ -30,6 +30,27 @@ tg_guard_give(tg_guard *self)
     self->is_taken = false;
 }
 
+#elif defined(_MSC_VER) && !defined(__clang__)
+
+/* MSVC has C11's atomics only behind a flag of its own; its intrinsics are full barriers. */
+#include <intrin.h>
+
+typedef struct tg_guard {
+    volatile char is_taken;
+} tg_guard;
+
+static inline bool
+tg_guard_take(tg_guard *self)
+{
+    return _InterlockedExchange8(&self->is_taken, 1) == 0;
+}
+
+static inline void
+tg_guard_give(tg_guard *self)
+{
+    (void)_InterlockedExchange8(&self->is_taken, 0);
+}
+
 #else
 
 #include <stdatomic.h>

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #if defined(_MSC_VER)
-#include <intrin.h> /* _BitScanForward64 */
+#include <intrin.h> /* _BitScanForward64, which 32-bit Windows lacks */
 #endif
 
 /* One function may use instructions that the rest of the build may not. MSVC needs no leave; a
@@ -123,7 +123,7 @@ scan_lowest(uint64_t bits)
 {
 #if defined(__GNUC__)
     return (unsigned)__builtin_ctzll(bits);
-#elif defined(_MSC_VER)
+#elif defined(_WIN64) && defined(_MSC_VER)
     unsigned long place;
 
     _BitScanForward64(&place, bits);

@@ -1,0 +1,100 @@
+"""The tests against an installed wheel, and against nothing else.
+
+    python tests/wheels/installed.py [PYTEST-ARGUMENT...]
+
+Runs in a folder that holds tests/, examples/ and pyproject.toml, but no src/: what is tested is what the
+environment has. pytest and hypothesis are all that it needs. What is left out:
+
+ - tests of the checkout itself, of its pages, files and types (CHECKOUT);
+ - test files that import something that this environment does not have. Both are named before the run.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+
+#: They read the sources or the pages, or need a compiler or a checker.
+CHECKOUT = (
+    "test_benchmark_corpus.py",
+    "test_benchmark_figures.py",
+    "test_benchmark_turns.py",
+    "test_completion_page.py",
+    "test_docs.py",
+    "test_layering.py",
+    "test_packaging.py",
+    "test_typing.py",
+)
+
+
+def imports(source: Path) -> set[str]:
+    """The first words of what a file imports when it is loaded, conditions and all."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(source.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+@cache
+def missing(source: Path) -> frozenset[str]:
+    """What a test file, and those beside it that it imports, need and this environment does not have."""
+    found: set[str] = set()
+    for name in imports(source):
+        beside = TESTS / f"{name}.py"
+        if beside.exists():
+            found |= missing(beside)
+        elif not (TESTS / name).is_dir() and importlib.util.find_spec(name) is None:
+            found.add(name)
+    return frozenset(found)
+
+
+def place() -> Path:
+    """Where the package comes from."""
+    spec = importlib.util.find_spec("trigate")
+    if spec is None or spec.origin is None:
+        sys.exit("trigate is not installed here")
+    return Path(spec.origin).parent
+
+
+def main(arguments: list[str]) -> int:
+    """pytest's exit code; a sentence where the package is not an installed one."""
+    if place().parent not in {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}:
+        sys.exit(f"trigate is that of {place()}: this environment has none of its own")
+    left_out = dict.fromkeys(CHECKOUT, "reads the checkout")
+    for source in sorted(TESTS.glob("test_*.py")):
+        if source.name not in left_out and missing(source):
+            left_out[source.name] = f"needs {', '.join(sorted(missing(source)))}"
+    for name, reason in left_out.items():
+        print(f"left out: {name} {reason}")
+    sys.stdout.flush()
+    options = [f"--ignore={TESTS / name}" for name in (*left_out, "live")]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(TESTS),
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *options,
+        *arguments,
+    ]
+    return subprocess.run(command, cwd=TESTS.parent, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
