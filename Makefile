@@ -14,14 +14,14 @@ FUZZ_SECONDS ?= 60
 BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
     --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk peers docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk peers wheels docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
 	@echo "make test            the Python tests"
 	@echo "make check           lint, format, types, stubs, C format"
 	@echo "make test-c          the C tests, under AddressSanitizer and UndefinedBehaviorSanitizer"
-	@echo "make test-cross      the C tests as on aarch64 and on a big-endian machine, under qemu"
+	@echo "make test-cross      the C tests as on aarch64 and on a big-endian machine (qemu), and with musl"
 	@echo "make test-sanitized  the Python tests over a sanitized extension"
 	@echo "make fuzz            coverage-guided fuzzing, FUZZ_SECONDS=$(FUZZ_SECONDS) a target (needs clang)"
 	@echo "make bench           trigate beside its peers: a quick look, into build/bench"
@@ -31,6 +31,7 @@ help:
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
 	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
+	@echo "make wheels          a wheel for every CPython here, each tested without a compiler (docs/packaging.md)"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -137,6 +138,9 @@ $(PEERS)/installed: $(PACKAGE) tests/peers/requirements.txt
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/run.py
+
+wheels:
+	$(PYTHON) tests/wheels/matrix.py $(PYTEST_ARGS)
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/generate.py

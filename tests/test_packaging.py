@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -50,6 +51,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copied = tmp_path_factory.mktemp("copy") / "tree"
     shutil.copytree(ROOT, copied, ignore=NOT_SOURCE)
     shutil.copy(ROOT / ".clang-format", copied)
+    for name in (".ci", ".github"):
+        shutil.copytree(ROOT / name, copied / name)
     return copied
 
 
@@ -100,7 +103,7 @@ def test_sdist_holds_all_sources(tree: Path, sdist: Path) -> None:
         assert expected
         assert sorted(expected - names) == []
     assert {"pyproject.toml", "setup.py", "README.md", "LICENSE", "Makefile", "CHANGELOG.md"} <= names
-    assert "tests/vectors/sse.json" in names
+    assert {"tests/vectors/sse.json", ".ci/run", ".github/workflows/release.yml"} <= names
 
 
 def test_sdist_holds_nothing_generated(sdist: Path) -> None:
@@ -127,6 +130,12 @@ def test_wheel_holds_the_package_and_no_c(tree: Path, wheel: Path) -> None:
     assert {"trigate/py.typed", "trigate/_core.pyi"} <= expected
     assert expected == {name for name in package if not name.endswith((".so", ".pyd"))}
     assert f"trigate-{trigate.__version__}.dist-info/licenses/LICENSE" in outside
+
+
+def test_wheel_is_as_a_release_checks_it(wheel: Path) -> None:
+    assert "as it should be" in run(
+        sys.executable, ROOT / "tests" / "wheels" / "contents.py", wheel, cwd=wheel.parent
+    )
 
 
 def test_wheel_needs_msgspec_alone(bare: Path) -> None:
@@ -157,3 +166,51 @@ def test_wheel_has_a_command_line_without_rich(bare: Path) -> None:
     printed = run(bare, "-m", "trigate", "calls", "-", cwd=bare.parent, stdin=stream)
     assert "weather" in printed
     assert "completed" in printed
+
+
+# -- a build that cannot be ----------------------------------------------------------------------------
+
+#: Runs setup.py as if the headers of Python were at the place named.
+WITH_HEADERS_AT = """
+import runpy, sys, sysconfig
+place, path = sys.argv[1], sysconfig.get_path
+sysconfig.get_path = lambda name, *rest, **more: place if name == "include" else path(name, *rest, **more)
+sys.argv = ["setup.py", "-q", "build_ext", "--force", "--build-lib", "lib", "--build-temp", "temp"]
+runpy.run_path("setup.py")
+"""
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="MSVC is not found by PATH")
+
+
+def complaint(tree: Path, headers: str, **environment: str) -> list[str]:
+    """The last words of a build that fails."""
+    command = [sys.executable, "-c", WITH_HEADERS_AT, headers]
+    done = subprocess.run(
+        command, cwd=tree, capture_output=True, env={**os.environ, **environment}, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    return done.stderr.decode().splitlines()
+
+
+@posix
+@pytest.mark.usefixtures("sdist")
+def test_a_machine_without_a_compiler_is_told_so(tree: Path, tmp_path: Path) -> None:
+    what, how = complaint(tree, sysconfig.get_path("include"), PATH=str(tmp_path), CC="no-cc")
+    assert what == "error: trigate has a part in C, and this machine has no C compiler (looked for no-cc)."
+    assert how.startswith("To build it, install: ")
+    assert how.endswith("take a wheel: pip install --only-binary trigate trigate")
+
+
+@posix
+@pytest.mark.usefixtures("sdist")
+def test_a_machine_without_python_s_headers_is_told_so(tree: Path, tmp_path: Path) -> None:
+    what, how = complaint(tree, str(tmp_path), CC="false")
+    assert what.endswith(f"this machine has no Python.h (looked for {tmp_path / 'Python.h'}).")
+    assert how.startswith("To build it, install: ")
+
+
+@posix
+@pytest.mark.usefixtures("sdist")
+def test_another_failure_is_the_compiler_s_own(tree: Path) -> None:
+    said = complaint(tree, sysconfig.get_path("include"), CC="false")
+    assert not [line for line in said if "this machine has no" in line]

@@ -30,6 +30,7 @@ CHECKOUT = (
     "test_docs.py",
     "test_layering.py",
     "test_packaging.py",
+    "test_release.py",
     "test_typing.py",
 )
 

@@ -150,7 +150,8 @@ def bare_environment(folder: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name in ("HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE", "TRIGATE_CORPUS")
+        if name in ("HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE")
+        or name in ("TRIGATE_CASES", "TRIGATE_CORPUS")
     }
     nothing = str(folder / "no-compiler")
     return {**kept, "PATH": str(environment_python(folder).parent), "CC": nothing, "CXX": nothing}
