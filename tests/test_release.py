@@ -21,9 +21,8 @@ matrix: Any = importlib.import_module("matrix")
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 RELEASE = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-CIBUILDWHEEL: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "cibuildwheel"
-]
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CIBUILDWHEEL: dict[str, Any] = PYPROJECT["tool"]["cibuildwheel"]
 
 
 # -- workflows -----------------------------------------------------------------------------------------
@@ -78,6 +77,8 @@ def test_the_matrix_is_every_python_that_is_supported() -> None:
         *(f"cp3{minor}-*" for minor in (11, 12, 13)),
         *(f"cp3{minor}{kind}-*" for minor in (14, 15) for kind in ("", "t")),
     ]
+    told = "\n".join(PYPROJECT["project"]["classifiers"])
+    assert re.findall(r"Python :: 3\.(\d+)", told) == ["11", "12", "13", "14", "15"]
     assert CIBUILDWHEEL["test-command"] == "python tests/wheels/installed.py"
     assert CIBUILDWHEEL["test-requires"] == list(matrix.TEST_TOOLS)
     for name in CIBUILDWHEEL["test-sources"]:
