@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -163,8 +164,21 @@ def test_imports_of_a_file_are_those_at_its_load(tmp_path: Path) -> None:
         "try:\n    import tried\nexcept ImportError:\n    pass\n"
         "class Held:\n    import held\n"
         "def later():\n    import lazy\n"
+        "if TYPE_CHECKING:\n    import typed\nelse:\n    import untyped\n"
     )
-    assert installed.imports(source) == {"os", "json", "a", "tried", "held"}
+    assert installed.imports(source) == {"os", "json", "a", "tried", "held", "untyped"}
+
+
+@pytest.mark.parametrize(
+    "name", ["sse_decoder", "json_tracker", "lanes", "limits", "openai_chat", "cli", "misuse"]
+)
+def test_the_tests_of_a_wheel_need_two_packages(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else they would be left out of the tests of every wheel, and nobody would see it."""
+    here = {*sys.stdlib_module_names, "pytest", "hypothesis", "msgspec", "trigate"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in here else None)
+    installed.missing.cache_clear()
+    assert installed.missing(ROOT / "tests" / f"test_{name}.py") == set()
+    installed.missing.cache_clear()
 
 
 def test_a_file_needs_what_its_helpers_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

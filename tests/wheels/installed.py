@@ -36,7 +36,7 @@ CHECKOUT = (
 
 
 def imports(source: Path) -> set[str]:
-    """The first words of what a file imports when it is loaded, conditions and all."""
+    """The first words of what a file imports when it is loaded; what only a type checker imports is not."""
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(source.read_text(encoding="utf-8"))]
     while waiting:
@@ -45,6 +45,8 @@ def imports(source: Path) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             waiting += ast.iter_child_nodes(node)
     return found
