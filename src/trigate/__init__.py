@@ -17,7 +17,9 @@ from trigate._core import (
 )
 from trigate.calls import ReleasedCall, ToolCall
 from trigate.errors import (
+    AuthorizationError,
     DecodeError,
+    EnvironmentStateError,
     IncompleteError,
     LimitError,
     ModelError,
@@ -25,6 +27,7 @@ from trigate.errors import (
     StructureError,
     TransportError,
     TrigateError,
+    UnknownOutcomeError,
 )
 from trigate.items import (
     ArgumentsDelta,
@@ -54,8 +57,10 @@ __all__ = [
     "PROTOCOLS",
     "Anomaly",
     "ArgumentsDelta",
+    "AuthorizationError",
     "Decision",
     "DecodeError",
+    "EnvironmentStateError",
     "ErrorInfo",
     "EventStreamDecoder",
     "EventStreamMessage",
@@ -87,6 +92,7 @@ __all__ = [
     "ToolCallStarted",
     "TransportError",
     "TrigateError",
+    "UnknownOutcomeError",
     "Usage",
     "UsageUpdate",
     "aiter_items",

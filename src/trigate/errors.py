@@ -8,13 +8,16 @@ Rules
 
 Layers: `transport` (the connection), `decode` (UTF-8, SSE, JSON), `structure` (missing or contradicting
 members), `limit` (a bound of `Limits`), `provider` (its own word, with its own type and code), `model` (bad arguments:
-to be told to the model).
+to be told to the model), `authorization` (not permitted), `environment` (not found, stale, the tool itself failed),
+`unknown_outcome` (it may have happened: look before anything is done again).
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "AuthorizationError",
     "DecodeError",
+    "EnvironmentStateError",
     "IncompleteError",
     "LimitError",
     "ModelError",
@@ -22,6 +25,7 @@ __all__ = [
     "StructureError",
     "TransportError",
     "TrigateError",
+    "UnknownOutcomeError",
 ]
 
 
@@ -115,3 +119,21 @@ class IncompleteError(TrigateError):
     """The provider ended the response early: token limit, content filter, pause."""
 
     layer = "provider"
+
+
+class AuthorizationError(TrigateError):
+    """What was asked for is not permitted, however it is spelled."""
+
+    layer = "authorization"
+
+
+class EnvironmentStateError(TrigateError):
+    """The world is not as the call expects it: not found, changed meanwhile, a tool that failed."""
+
+    layer = "environment"
+
+
+class UnknownOutcomeError(TrigateError):
+    """A side effect may or may not have happened. It is never run again by itself: look first."""
+
+    layer = "unknown_outcome"
