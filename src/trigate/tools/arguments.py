@@ -81,5 +81,5 @@ def unknown(parts: list[Part], known: Iterable[str]) -> Finding:
     """A member that must not be there."""
     names = ", ".join(known)
     return Finding(
-        path_of(parts), f"one of the members {names}" if names else "no such member", "an unknown member"
+        path_of(parts), f"only the members {names}" if names else "no such member", "an unknown member"
     )
