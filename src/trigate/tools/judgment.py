@@ -140,7 +140,8 @@ class _Bench:
             return Problem(code="permission_denied", message=message, record=record)
         if answer is True:
             return None
-        return Problem(code="permission_denied", message=answer or f"{tool.name} is not permitted")
+        reason = answer if isinstance(answer, str) and answer else f"{tool.name} is not permitted"
+        return Problem(code="permission_denied", message=reason)
 
     def _refresh(self, tool: Tool) -> Problem | None:
         try:

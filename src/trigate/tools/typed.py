@@ -79,7 +79,9 @@ class TypedReader:
         told = match.group(1)
         if found := re.fullmatch(r"Object missing required field `(.+)`", told):
             return missing([*parts, found.group(1)], self._expected([*parts, found.group(1)]))
-        expected = (inner is not None and self._expected(parts)) or told
+        # A type's own check says it best; msgspec's words are about Python's types, the schema's about JSON's.
+        is_plain = inner is not None and told.startswith(("Expected ", "Invalid "))
+        expected = (is_plain and self._expected(parts)) or told
         return fault(parts, expected, value_at(value, parts))
 
     def _expected(self, parts: list[Part]) -> str:
