@@ -58,8 +58,8 @@ class SearchResult(msgspec.Struct, kw_only=True, omit_defaults=True):
     """matches: in the order of paths and lines. files: how many were searched. skipped: the first that could not be,
     of skipped_count. complete: whether all was searched; if not, `next` says how to go on."""
 
-    matches: list[Match] = []
-    files: int = 0
+    matches: list[Match]
+    files: int
     skipped: list[Skipped] = []
     skipped_count: int = 0
     complete: bool
@@ -108,7 +108,7 @@ class _Run:
     """One search while it goes on."""
 
     def __init__(self, root: Root, pattern: re.Pattern[str], context: Context) -> None:
-        self.result = SearchResult(complete=True)
+        self.result = SearchResult(matches=[], files=0, complete=True)
         self._root = root
         self._pattern = pattern
         self._context = context
