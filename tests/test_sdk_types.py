@@ -1,4 +1,4 @@
-"""What goes back to a provider fits the request types of its official SDK: the turn, a result and an error.
+"""What goes to a provider fits the request types of its official SDK: the turn, a result, an error, the tools.
 
 The SDKs are not needed to use or to test trigate: without one its rows are skipped, and `make sdk` installs them all.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import pytest
 
 import trigate
 from model.plans import Ask, Plan
 from model.writers import WRITERS
+from trigate.tools import Tool, Toolset, tool
 
 ASKS = (
     Ask("call_aaa", "get_weather", ('{"city":"Zürich"}',), {"city": "Zürich"}),
@@ -100,6 +102,60 @@ CHECKS: dict[str, Callable[[], Check]] = {
 }
 
 
+# -- tools ---------------------------------------------------------------------------------------------
+
+
+class Line(msgspec.Struct):
+    sku: str
+    count: Annotated[int, msgspec.Meta(ge=1, description="how many")]
+
+
+@tool
+def order(lines: list[Line], unit: Literal["kg", "lb"] = "kg", note: str | None = None) -> None:
+    """Orders things."""
+    del lines, unit, note
+
+
+@tool
+def ping() -> None:
+    pass
+
+
+TOOLS = Toolset([order, ping, Tool(name="shell", kind="custom", function=print, description="Runs it.")])
+
+
+def _converse_tools() -> Check:
+    session = _sdk("botocore.session").get_session()
+    shape = session.get_service_model("bedrock-runtime").shape_for("ToolConfiguration")
+    validator = _sdk("botocore.validate").ParamValidator()
+
+    def check(definition: dict[str, Any]) -> None:
+        report = validator.validate({"tools": [definition]}, shape)
+        if report.has_errors():
+            raise ValueError(report.generate_report())
+
+    return check
+
+
+def _interactions_tools() -> Check:
+    _sdk("google.genai")
+    file = importlib.import_module("google.genai._gaos.types.interactions.function")
+    return file.Function.model_validate  # type: ignore[no-any-return]
+
+
+TOOL_CHECKS: dict[str, Callable[[], Check]] = {
+    "openai-responses": lambda: _typed(_sdk("openai.types.responses").ToolParam),
+    "openai-chat": lambda: _typed(_sdk("openai.types.chat").ChatCompletionToolUnionParam),
+    "anthropic-messages": lambda: _typed(_sdk("anthropic.types").ToolParam),
+    "bedrock-invoke": lambda: _typed(_sdk("anthropic.types").ToolParam),
+    "gemini": lambda: _sdk("google.genai.types").Tool.model_validate,
+    "gemini-interactions": _interactions_tools,
+    "ollama-chat": lambda: _sdk("ollama").Tool.model_validate,
+    "bedrock-converse": _converse_tools,
+    "cohere-chat": lambda: _sdk("cohere").ToolV2.model_validate,
+}
+
+
 def _turn(protocol: str) -> trigate.Response:
     plan = Plan(("I look. ",), ("Hm.",), ASKS, "good", frozenset(), 0)
     response = trigate.parse(b"".join(WRITERS[protocol](plan)), protocol)
@@ -112,7 +168,7 @@ def _listed(message: Any) -> list[dict[str, Any]]:
 
 
 def test_every_protocol_has_its_check() -> None:
-    assert CHECKS.keys() == trigate.PROTOCOLS.keys()
+    assert CHECKS.keys() == TOOL_CHECKS.keys() == trigate.PROTOCOLS.keys()
 
 
 @pytest.mark.parametrize("protocol", CHECKS)
@@ -137,5 +193,23 @@ def test_the_check_can_fail(protocol: str) -> None:
         name: {"not": ["this", 5]} if name not in ("type", "role") else value
         for name, value in answer.items()
     }
+    with pytest.raises(Exception):  # noqa: B017, PT011 - each SDK has its own
+        check(broken)
+
+
+@pytest.mark.parametrize("protocol", TOOL_CHECKS)
+def test_the_tools_fit_the_sdk_s_types(protocol: str) -> None:
+    check = TOOL_CHECKS[protocol]()
+    definitions = TOOLS.tools_for(protocol)
+    assert len(definitions) == 3
+    for definition in definitions:
+        check(definition)
+
+
+@pytest.mark.parametrize("protocol", TOOL_CHECKS)
+def test_the_check_of_tools_can_fail(protocol: str) -> None:
+    check = TOOL_CHECKS[protocol]()
+    definition = TOOLS.tools_for(protocol)[0]
+    broken = {name: value if name == "type" else 5 for name, value in definition.items()}
     with pytest.raises(Exception):  # noqa: B017, PT011 - each SDK has its own
         check(broken)
