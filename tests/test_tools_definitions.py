@@ -333,6 +333,26 @@ def test_without_jsonschema_rs_the_extra_is_named(monkeypatch: pytest.MonkeyPatc
         Tool(name="t", function=print, parameters=SCHEMA)
 
 
+def test_large_arguments_that_are_wrong_all_over_cost_little() -> None:
+    """The first fault is told; with each of a million told, it would be minutes."""
+    pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
+    items = {"type": "array", "items": {"type": "integer"}}
+    made = Tool(name="t", function=print, parameters={"type": "object", "properties": {"a": items}})
+    text = '{"a":[' + '"x",' * 500_000 + '"x"]}'
+    message = told(judged(made, text))
+    assert message["problems"] == [{"path": "$.a[0]", "expected": "integer", "found": '"x"'}]
+    typed = Tool(name="t", function=lambda value: value, parameters=Node)
+    message = told(judged(typed, '{"value":1,"below":[' + '{"value":1,"x":1},' * 50_000 + '{"value":1}]}'))
+    assert (len(message["problems"]), message["more_problems"]) == (10, 990)
+
+
+def test_a_pattern_that_goes_back_without_end_is_bounded() -> None:
+    pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
+    word = {"type": "string", "pattern": "^(?=(a+)+$)b"}
+    made = Tool(name="t", function=print, parameters={"type": "object", "properties": {"a": word}})
+    assert not judged(made, {"a": "a" * 5000 + "!"}).allowed
+
+
 # -- custom tools ----------------------------------------------------------------------------------------
 
 
@@ -403,6 +423,7 @@ def test_functions_that_cannot_be_tools() -> None:
         ({"timeout": float("nan")}, ValueError, "timeout"),
         ({"max_result_bytes": True}, ValueError, "max_result_bytes"),
         ({"max_depth": -1}, ValueError, "max_depth"),
+        ({"max_depth": 501}, ValueError, "at most 500"),
         ({"function": 5}, TypeError, "callable"),
         ({"kind": "custom", "parameters": {"type": "object"}}, ValueError, "free text"),
     ],

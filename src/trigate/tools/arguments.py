@@ -10,27 +10,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Protocol
 
 from trigate.tools.problem import Finding, spell
 from trigate.tools.schema import Part, Schema, path_of
 
-__all__ = ["MAX_FINDINGS", "ArgumentReader", "TextReader", "UnfitError", "fault", "missing", "unknown"]
+__all__ = [
+    "MAX_COUNTED",
+    "MAX_FINDINGS",
+    "ArgumentReader",
+    "TextReader",
+    "UnfitError",
+    "fault",
+    "missing",
+    "unknown",
+]
 
 MAX_FINDINGS = 10
+#: So many faults are looked for: arguments of megabytes that are wrong all over must not cost more than that.
+MAX_COUNTED = 1000
 _SECRET = re.compile(
     r"(?i)passw|passphrase|secret|token|credential|authorization|api[-_]?key|private[-_]?key"
 )
 
 
 class UnfitError(Exception):
-    """The arguments do not fit. findings: the first of them; more: how many there are beyond those."""
+    """The arguments do not fit. findings: the first of them; more: how many beyond those were counted."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        unique = list(dict.fromkeys(findings))
+        unique = list(dict.fromkeys(islice(findings, MAX_COUNTED)))
         self.findings = tuple(unique[:MAX_FINDINGS])
         self.more = len(unique) - len(self.findings)
         super().__init__("; ".join(f"{each.path}: {each.expected}" for each in self.findings))
+
+    @classmethod
+    def raise_for(cls, findings: Iterable[Finding]) -> None:
+        """Raises itself if there are any."""
+        if told := list(islice(findings, MAX_COUNTED)):
+            raise cls(told)
 
 
 class ArgumentReader(Protocol):
@@ -59,8 +77,7 @@ class TextReader:
             faults.append(missing(["input"], "string"))
         elif not isinstance(value["input"], str):
             faults.append(fault(["input"], "string", value["input"]))
-        if faults:
-            raise UnfitError(faults)
+        UnfitError.raise_for(faults)
         return str(value["input"])
 
 

@@ -28,6 +28,7 @@ from trigate.tools.typed import TypedReader
 __all__ = ["Reconciled", "Tool", "as_tool", "tool"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_DEEPEST = 500
 _DECLARED = (
     *("kind", "read_only", "permission", "timeout", "max_result_bytes", "max_depth"),
     *("reconcile", "fresh"),
@@ -79,6 +80,7 @@ class Tool:
     fresh: Callable[..., Problem | None] | None = None
     _reader: ArgumentReader = field(init=False, repr=False)
     _by_name: bool = field(init=False, repr=False)
+    _contexts: dict[str, str | None] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -91,6 +93,9 @@ class Tool:
         put(self, "_reader", reader)
         put(self, "_by_name", by_name)
         put(self, "parameters", reader.schema)
+        asked = {"function": self.function, "fresh": self.fresh, "reconcile": self.reconcile}
+        contexts = {role: each and context_parameter(each) for role, each in asked.items()}
+        put(self, "_contexts", contexts)
 
     def _check(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -99,6 +104,8 @@ class Tool:
             )
         if self.kind not in ("function", "custom"):
             raise ValueError(f"kind must be 'function' or 'custom', not {self.kind!r}")
+        if self.max_depth > _DEEPEST:
+            raise ValueError(f"max_depth of {self.name} must be at most {_DEEPEST}: readers recurse")
         for name in ("timeout", "max_result_bytes", "max_depth"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
@@ -135,24 +142,24 @@ class Tool:
 
     def run(self, arguments: Any, context: Context) -> Any:
         """Calls the function with read arguments: its result, or an awaitable of it."""
-        return self._call(self.function, arguments, context)
+        return self._call("function", arguments, context)
 
     def ask_fresh(self, arguments: Any, context: Context) -> Problem | None:
         """Asks whether the world is as the call expects it."""
-        return None if self.fresh is None else self._call(self.fresh, arguments, context)
+        return None if self.fresh is None else self._call("fresh", arguments, context)
 
     def ask_reconcile(self, arguments: Any, context: Context) -> Reconciled:
         """Asks what became of an earlier run; "unknown" of a tool that cannot tell."""
         if self.reconcile is None:
             return Reconciled("unknown")
-        told = self._call(self.reconcile, arguments, context)
+        told = self._call("reconcile", arguments, context)
         if not isinstance(told, Reconciled):
             raise TypeError(f"reconcile of {self.name} must return a Reconciled, not {type(told).__name__}")
         return told
 
-    def _call(self, function: Callable[..., Any], arguments: Any, context: Context) -> Any:
-        wanted = context_parameter(self.name, function)
-        extra = {} if wanted is None else {wanted: context}
+    def _call(self, role: str, arguments: Any, context: Context) -> Any:
+        function, wanted = getattr(self, role), self._contexts[role]
+        extra = {wanted: context} if wanted else {}
         return function(**arguments, **extra) if self._by_name else function(arguments, **extra)
 
     def result_text(self, result: Any) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -41,6 +42,7 @@ class DiscoveringToolset(Toolset):
         if FIND_TOOLS in self._tools:
             raise ValueError(f"a tool is named {FIND_TOOLS} already")
         self._limit = limit
+        self._lock = threading.Lock()
         self._index = _Index(self._tools.values())
         finder = Tool(function=self.find, name=FIND_TOOLS, description=self._about(), read_only=True)
         self._loaded = {FIND_TOOLS: finder}
@@ -68,7 +70,8 @@ class DiscoveringToolset(Toolset):
                 next="Search with other, more general words; if nothing is found, there is no such tool.",
             )
         found = [self._tools[name] for name in names]
-        self._loaded |= {each.name: each for each in found}
+        with self._lock:  # a new dict each time: who reads the old one meanwhile is not disturbed
+            self._loaded = {**self._loaded, **{each.name: each for each in found}}
         return [
             {"name": each.name, "description": each.description, "parameters": each.parameters}
             for each in found

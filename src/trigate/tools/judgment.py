@@ -126,6 +126,8 @@ class _Bench:
             self.arguments = self.call.arguments if is_text else tool.read(self.call.value())
         except UnfitError as error:
             return _misfit(tool, error.findings, error.more)
+        except RecursionError:
+            return _misfit(tool, (Finding("$", "less nesting", "nesting that this program cannot follow"),))
         except Exception as error:
             # A type's own check may raise what it likes: that is for the operator to see, not a fit.
             return problem_of(error)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trigate.tools.arguments import UnfitError, fault, missing, unknown
 from trigate.tools.problem import Finding
-from trigate.tools.schema import Part, Schema, part_at, words
+from trigate.tools.schema import Part, Schema, part_at, value_at, words
 
 __all__ = ["SchemaReader"]
+
+_MAX_SIZE = 2000
 
 
 class SchemaReader:
@@ -44,12 +46,21 @@ class SchemaReader:
 
     def read(self, value: dict[str, Any]) -> dict[str, Any]:
         """The same value. UnfitError tells each fault that was found."""
-        faults = [each for error in self._validator.iter_errors(value) for each in self._findings(error)]
-        if faults:
-            raise UnfitError(faults)
-        return value
+        if self._validator.is_valid(value):
+            return value
+        raise UnfitError(each for error in self._errors(value) for each in self._findings(error, value))
 
-    def _findings(self, error: Any) -> Iterator[Finding]:
+    def _errors(self, value: dict[str, Any]) -> Iterable[Any]:
+        """The faults; of large arguments the first alone, for all are made at once, and each costs."""
+        if _size(value) <= _MAX_SIZE:
+            return list(self._validator.iter_errors(value))
+        try:
+            self._validator.validate(value)
+        except ValueError as error:
+            return [error]
+        return []
+
+    def _findings(self, error: Any, value: dict[str, Any]) -> Iterator[Finding]:
         parts: list[Part] = list(error.instance_path)
         kind = error.kind
         match type(kind).__name__.rpartition("_")[2]:
@@ -63,7 +74,7 @@ class SchemaReader:
             case "FalseSchema":
                 yield unknown(parts, ())
             case _:
-                yield fault(parts, self._expected(parts) or _keyword(error), error.instance)
+                yield fault(parts, self._expected(parts) or _keyword(error), value_at(value, parts))
 
     def _expected(self, parts: list[Part]) -> str:
         schema = part_at(self.schema, parts)
@@ -73,6 +84,18 @@ class SchemaReader:
 def _keyword(error: Any) -> str:
     """What the schema demands there, for a place that words() does not find: the keyword that failed."""
     return f"what {json.dumps([str(each) for each in error.schema_path])} of the schema demands"
+
+
+def _size(value: Any) -> int:
+    """How many values there are in it, as far as _MAX_SIZE is not passed by much."""
+    count, waiting = 0, [value]
+    while waiting and count <= _MAX_SIZE:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, dict | list):
+            count += len(each)
+            waiting += each.values() if isinstance(each, dict) else each
+    return count
 
 
 def _refuse(uri: str) -> Any:

@@ -91,10 +91,10 @@ def _is_context(hint: Any) -> bool:
     return hint is Context or Context in typing.get_args(hint)
 
 
-def context_parameter(name: str, function: Callable[..., Any]) -> str | None:
+def context_parameter(function: Callable[..., Any]) -> str | None:
     """The name of the parameter that takes the context, if there is one."""
     try:
-        hints = _hints(name, function)
+        hints = _hints("", function)
     except TypeError:
         return None
     return next((each for each, hint in hints.items() if each != "return" and _is_context(hint)), None)

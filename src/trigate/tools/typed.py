@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
-from trigate.tools.arguments import UnfitError, fault, missing, unknown
+from trigate.tools.arguments import MAX_COUNTED, UnfitError, fault, missing, unknown
 from trigate.tools.problem import Finding
 from trigate.tools.schema import Part, Schema, close, part_at, parts_of, value_at, words
 
@@ -39,18 +40,18 @@ class TypedReader:
         self._info = inspect.type_info(type_)
         if not isinstance(self._info, _OBJECTS) or getattr(self._info, "array_like", False):
             raise TypeError(f"arguments are one JSON object: {type_!r} is not the type of one")
+        self._is_closed = _is_closed(self._info, set())
         self.schema = _schema_of(type_)
 
     def read(self, value: dict[str, Any]) -> Any:
         """The value as the type. UnfitError tells each fault that was found."""
-        faults = list(_unknown_members(self._info, value, []))
         try:
             made = msgspec.convert(value, self._type, strict=True)
         except msgspec.ValidationError as error:
-            faults += self._faults(value)
+            faults = [*islice(_unknown_members(self._info, value, []), MAX_COUNTED), *self._faults(value)]
             raise UnfitError(faults or [self._fault(str(error), value, [])]) from None
-        if faults:
-            raise UnfitError(faults)
+        if not self._is_closed:
+            UnfitError.raise_for(_unknown_members(self._info, value, []))
         return made
 
     def _faults(self, value: dict[str, Any]) -> Iterator[Finding]:
@@ -102,6 +103,20 @@ def _schema_of(type_: Any) -> Schema:
             del schema["$defs"]
     schema.pop("title", None)
     return close(schema)
+
+
+def _is_closed(info: inspect.Type, seen: set[type]) -> bool:
+    """Whether msgspec itself refuses unknown members at every depth."""
+    if isinstance(info, _OBJECTS):
+        if info.cls in seen:
+            return True
+        seen.add(info.cls)
+        is_closed = getattr(info, "forbid_unknown_fields", False)
+        return is_closed and all(_is_closed(field.type, seen) for field in info.fields)
+    inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
+    inner += [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
+    inner += [field.type for field in getattr(info, "fields", ())]
+    return all(_is_closed(each, seen) for each in inner if isinstance(each, inspect.Type))
 
 
 def _unknown_members(info: inspect.Type, value: Any, parts: list[Part]) -> Iterator[Finding]:
