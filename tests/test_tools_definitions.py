@@ -363,6 +363,14 @@ def test_a_custom_tool_takes_free_text() -> None:
     assert made.run(judgment.arguments, Context()) == "NOT { JSON"
 
 
+def test_half_a_character_of_free_text_is_refused() -> None:
+    made = Tool(name="shell", kind="custom", function=print, read_only=True)
+    judgment = judge(custom("shell", "rm \ud83d"), Toolset([made]))
+    assert told(judgment)["problems"] == [
+        {"path": "$", "expected": "whole characters", "found": "half of a surrogate pair"}
+    ]
+
+
 def test_a_custom_tool_where_the_provider_has_none() -> None:
     made = Tool(name="shell", kind="custom", function=lambda text: text)
     assert run(made, input="ls") == "ls"

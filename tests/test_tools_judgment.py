@@ -103,6 +103,13 @@ def test_a_record_is_plain_and_holds_no_arguments() -> None:
     assert record["known"] == {"answer": "yes", "reason": ""}
 
 
+def test_a_tool_in_a_namespace_is_another_tool() -> None:
+    (call,) = Script().created().call("{}", name="look", namespace="elsewhere").end().parse().released
+    assert call.flags == ("namespaced",)
+    message = told(judge(call, Toolset([look])))
+    assert (message["error"], message["message"]) == ("unknown_tool", "no tool named look is in a namespace")
+
+
 # -- values that JSON can write and no tool should take --------------------------------------------------
 
 

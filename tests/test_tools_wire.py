@@ -74,7 +74,7 @@ def test_nesting_of_10_000_levels(protocol: str) -> None:
     assert (response.error.layer, response.error.code) == ("limit", "depth_too_large")
 
 
-@pytest.mark.parametrize("protocol", ["openai-responses", "openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize("protocol", ["openai-chat", "anthropic-messages"])
 def test_arguments_of_50_mb(protocol: str) -> None:
     pieces = ('{"amount":1,"to":"', *(["x" * MIB] * 50), '"}')
     response = parse(protocol, *pieces)

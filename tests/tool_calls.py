@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import trigate
-from streams import PROTOCOL, Script
+from streams import PROTOCOL, Framing, Script
 from trigate.tools import Context, Judgment, Policy, Tool, Toolset, judge
 
 __all__ = ["custom", "judged", "released", "run", "told"]
@@ -25,7 +25,7 @@ def custom(name: str, text: str) -> trigate.ReleasedCall:
     script = Script().created().added(0, item | {"input": ""})
     script.add("response.custom_tool_call_input.delta", item_id="ct_1", output_index=0, delta=text)
     script.add("response.custom_tool_call_input.done", item_id="ct_1", output_index=0, input=text)
-    (call,) = trigate.parse(script.done(0, item).end().data(), PROTOCOL).released
+    (call,) = trigate.parse(script.done(0, item).end().data(Framing(escaped=True)), PROTOCOL).released
     return call
 
 

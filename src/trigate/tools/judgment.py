@@ -106,8 +106,10 @@ class _Bench:
         self.answers: dict[str, Verdict] = {}
 
     def ask(self, toolset: Toolset, policy: PolicyLike) -> None:
-        self.tool = tool = toolset.get(self.call.name)
-        if not self._note("known", None if tool else _unknown(self.call.name, toolset)):
+        # A tool of the same name in a namespace is another tool, and none here is in one.
+        tool = None if "namespaced" in self.call.flags else toolset.get(self.call.name)
+        self.tool = tool
+        if not self._note("known", None if tool else _unknown(self.call, toolset)):
             return
         assert tool is not None
         if not self._note("well_formed", _ill_formed(self.call, tool)):
@@ -156,9 +158,11 @@ class _Bench:
         return Problem(code="tool_error", message="the tool failed for a reason of its own", record=told)
 
 
-def _unknown(name: str, toolset: Toolset) -> Problem:
-    near = toolset.nearest(name)
-    shown = name if len(name) <= 64 else name[:61] + "..."
+def _unknown(call: ReleasedCall, toolset: Toolset) -> Problem:
+    shown = call.name if len(call.name) <= 64 else call.name[:61] + "..."
+    if "namespaced" in call.flags:
+        return Problem(code="unknown_tool", message=f"no tool named {shown} is in a namespace")
+    near = toolset.nearest(call.name)
     search = f"Search for a tool with {FIND_TOOLS} first." if FIND_TOOLS in toolset else ""
     return Problem(code="unknown_tool", message=f"no tool is named {shown}", nearest=near, next=search)
 
@@ -174,7 +178,8 @@ def _ill_formed(call: ReleasedCall, tool: Tool) -> Problem | None:
         found = "free text" if call.kind == "custom" else f"a {call.kind} call"
         return _misfit(tool, (Finding("$", "one JSON object", found),))
     if call.kind == "custom":
-        return None
+        findings = tuple(_impossible(call.arguments, []))
+        return _misfit(tool, findings) if findings else None
     try:
         JSONTracker(strict=False, max_depth=tool.max_depth).feed(call.arguments)
     except errors.LimitError:
