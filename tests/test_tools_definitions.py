@@ -307,6 +307,18 @@ def test_a_keyword_without_plain_words_is_told_too() -> None:
         parameters={"type": "object", "not": {"required": ["a"]}, "propertyNames": {"maxLength": 3}},
     )
     assert {each["path"] for each in told(judged(made, {"a": 1, "long name": 2}))["problems"]} >= {"$"}
+    itself: Any = {"type": "object", "anyOf": [{"$ref": "#"}, True, {"type": "object"}], "maxProperties": 0}
+    assert (
+        told(judged(Tool(name="t", function=print, parameters=itself), {"a": 1}))["problems"][0]["path"]
+        == "$"
+    )
+    slashed = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/x~1y"}},
+        "$defs": {"x/y": {"type": "null"}},
+    }
+    named = Tool(name="t", function=print, parameters=slashed)
+    assert told(judged(named, {"a": 1}))["problems"][0]["expected"] == "null"
     hidden = Tool(name="t", function=print, parameters={"type": "object", "properties": {"a": False}})
     assert told(judged(hidden, {"a": 1}))["problems"][0]["path"] == "$.a"
 
@@ -413,6 +425,8 @@ def test_functions_that_cannot_be_tools() -> None:
 
     with pytest.raises(TypeError, match="level of the module"):
         tool(local)
+    with pytest.raises(TypeError, match="level of the module"):
+        Tool(name="t", function=order.function, fresh=local)
     with pytest.raises(TypeError, match="one JSON object"):
         Tool(name="t", function=print, parameters=list[int])
     with pytest.raises(TypeError, match="one JSON object"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_calls import judged, run, told
-from trigate.tools import Cancellation, Context, Policy, Tool, ToolError, Toolset
+from trigate.tools import Cancellation, Context, Policy, Tool, ToolError, Toolset, problem_of
 from trigate.tools.files import file_tools
 from trigate.tools.files import searching as searching_module
 
@@ -376,6 +377,57 @@ def test_a_search_can_be_called_off(root: Path) -> None:
     with pytest.raises(ToolError) as caught:
         made.run(arguments, Context(cancellation=token))
     assert caught.value.code == "cancelled"
+
+
+class Later(Cancellation):
+    """Called off after so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def is_cancelled(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def test_a_search_can_be_called_off_at_any_moment(root: Path) -> None:
+    made = tools(root)["search_files"]
+    arguments = judged(made, {"query": "beta"}).arguments
+    for looks in range(12):
+        with pytest.raises(ToolError) as caught:
+            made.run(arguments, Context(cancellation=Later(looks)))
+        assert caught.value.code == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "why"),
+    [
+        (errno.EACCES, "permission_denied", "a.md cannot be opened by this program"),
+        (errno.EIO, "tool_error", "it cannot be read"),
+        (errno.EMLINK, "permission_denied", "a.md is a symbolic link, and links are not followed"),
+    ],
+)
+def test_what_the_system_refuses(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: str, why: str
+) -> None:
+    made, real = tools(root), os.open
+
+    def opening(path: Any, *rest: Any, **named: Any) -> int:
+        if path == "a.md":
+            raise OSError(number, f"{root}/a.md")
+        return real(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", opening)
+    with pytest.raises((ToolError, OSError)) as caught:
+        run(made["read_file"], path="a.md")
+    problem = problem_of(caught.value)
+    assert problem.code == code
+    assert str(root) not in problem.to_model()
+    result = run(made["search_files"], query="beta")
+    assert [(each.path, each.why) for each in result.skipped] == [("a.md", why)]
+    assert len(result.matches) == 2
 
 
 def test_threads_do_not_disturb_each_other(tmp_path: Path) -> None:

@@ -162,6 +162,28 @@ def test_a_schema_meets_no_deeper_nesting_than_it_can_bear() -> None:
     assert judge(released("deep", text), Toolset([deep])).well_formed.answer == "no"
 
 
+class Odd(msgspec.Struct):
+    value: int
+
+    def __post_init__(self) -> None:
+        if self.value == 1:
+            raise OverflowError("/srv/odd.py: what msgspec does not take for a misfit")
+        if self.value == 2:
+            raise RecursionError
+
+
+def test_a_type_that_breaks_is_the_tool_s_own_failure() -> None:
+    made = Tool(name="odd", function=print, parameters=Odd, read_only=True)
+    judgment = judge(released("odd", {"value": 1}), Toolset([made]))
+    assert judgment.problem is not None
+    assert (judgment.problem.code, judgment.valid.answer) == ("tool_error", "no")
+    assert "odd.py" in judgment.problem.record
+    assert "odd.py" not in judgment.problem.to_model()
+    deep = judge(released("odd", {"value": 2}), Toolset([made]))
+    assert told(deep)["problems"][0]["expected"] == "less nesting"
+    assert judge(released("odd", {"value": 3}), Toolset([made])).allowed
+
+
 # -- permission ------------------------------------------------------------------------------------------
 
 

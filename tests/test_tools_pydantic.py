@@ -70,6 +70,18 @@ def test_nothing_is_coerced_and_nothing_extra_taken() -> None:
     }
 
 
+def test_a_pydantic_that_cannot_forbid_is_named() -> None:
+    class Old:
+        __pydantic_validator__ = None
+        model_fields: Any = None
+
+        @staticmethod
+        def model_validate_json(text: str, strict: bool = True) -> None: ...
+
+    with pytest.raises(ImportError, match=r"2\.12"):
+        Tool(name="pick", function=pick, parameters=Old)
+
+
 def test_pydantic_is_not_imported_for_other_tools() -> None:
     import subprocess
 

@@ -33,6 +33,7 @@ _BOUNDS = {
     "maxItems": "items at most",
 }
 _MAX_WORDS = 300
+_MAX_NESTED = 3
 
 
 def close(schema: Schema) -> Schema:
@@ -87,17 +88,20 @@ def part_at(root: Schema, parts: Iterable[Part]) -> Schema | None:
     """The schema of that place, where the schema says it in the plain way; else None."""
     schema: Any = root
     for each in parts:
-        schema = _step(root, schema, each)
+        schema = _step(root, schema, each, _MAX_NESTED)
         if not isinstance(schema, dict):
             return None
     return _resolved(root, schema)
 
 
-def _step(root: Schema, schema: Schema, part: Part) -> Any:
+def _step(root: Schema, schema: Any, part: Part, depth: int) -> Any:
+    """One part further. depth: how many alternatives may be nested, for a schema may refer to itself there."""
+    if not isinstance(schema, dict) or not depth:
+        return None
     schema = _resolved(root, schema)
     for name in ("anyOf", "oneOf", "allOf"):
         for each in schema.get(name, ()):
-            if isinstance(found := _step(root, each, part), dict):
+            if isinstance(found := _step(root, each, part, depth - 1), dict):
                 return found
     if isinstance(part, str):
         return schema.get("properties", {}).get(part, schema.get("additionalProperties"))
@@ -123,7 +127,7 @@ def _resolved(root: Schema, schema: Schema) -> Schema:
 
 def words(root: Schema, schema: Schema) -> str:
     """What it expects, in words; "" where it expects nothing in particular."""
-    told = _words(root, schema, 3)
+    told = _words(root, schema, _MAX_NESTED)
     return told if len(told) <= _MAX_WORDS else told[: _MAX_WORDS - 3] + "..."
 
 

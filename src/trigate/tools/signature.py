@@ -93,8 +93,5 @@ def _is_context(hint: Any) -> bool:
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
     """The name of the parameter that takes the context, if there is one."""
-    try:
-        hints = _hints("", function)
-    except TypeError:
-        return None
+    hints = _hints(getattr(function, "__name__", type(function).__name__), function)
     return next((each for each, hint in hints.items() if each != "return" and _is_context(hint)), None)

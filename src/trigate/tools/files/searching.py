@@ -134,7 +134,7 @@ class _Run:
                     )
                 with self._root.subdirectory(descriptor, entry.name, "/".join(path)) as opened:
                     yield from self.walk(opened, path, inner)
-            except ToolError as error:
+            except (ToolError, OSError) as error:
                 self._skip("/".join(path), error)
 
     def take(self, parent: int, path: tuple[str, ...], start_line: int, max_matches: int) -> bool:
@@ -147,7 +147,7 @@ class _Run:
             with self._root.file_in(parent, path[-1], shown) as opened:
                 self._bytes += min(opened.status.st_size, self._root.max_bytes)
                 text, _ = self._root.text(opened)
-        except ToolError as error:
+        except (ToolError, OSError) as error:
             self._skip(shown, error)
             return True
         self.result.files += 1
@@ -161,13 +161,14 @@ class _Run:
                 self.result.matches.append(Match(shown, number, _around(line, found.start(), found.end())))
         return True
 
-    def _skip(self, shown: str, error: ToolError) -> None:
+    def _skip(self, shown: str, error: ToolError | OSError) -> None:
         """What could not be searched; not what was called off."""
-        if error.code == "cancelled":
+        if isinstance(error, ToolError) and error.code == "cancelled":
             raise error
         self.result.skipped_count += 1
         if len(self.result.skipped) < _MAX_SKIPPED:
-            self.result.skipped.append(Skipped(shown, error.message))
+            why = error.message if isinstance(error, ToolError) else "it cannot be read"
+            self.result.skipped.append(Skipped(shown, why))
 
     def _stop(self, place: Resume) -> bool:
         self.result.complete = False
