@@ -329,7 +329,6 @@ def test_a_keyword_without_plain_words_is_told_too() -> None:
         {"type": "array"},
         {},
         {"type": "object", "properties": {"a": {"type": "word"}}},
-        {"type": "object", "properties": {"a": {"$ref": "https://127.0.0.1:9/x.json"}}},
         {"type": "object", "properties": {"a": {"pattern": "("}}},
     ],
 )
@@ -337,6 +336,14 @@ def test_a_wrong_schema_is_found_when_the_tool_is_made(schema: Any) -> None:
     pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
     with pytest.raises(ValueError, match=r"(?i)schema"):
         Tool(name="t", function=print, parameters=schema)
+
+
+def test_a_reference_out_of_the_schema_is_not_fetched() -> None:
+    pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
+    for place in ("https://127.0.0.1:9/x.json", "file:///etc/passwd"):
+        schema = {"type": "object", "properties": {"a": {"$ref": place}}}
+        with pytest.raises(ValueError, match="nothing is fetched"):
+            Tool(name="t", function=print, parameters=schema)
 
 
 def test_without_jsonschema_rs_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
