@@ -157,7 +157,7 @@ def test_public_names_in_the_pages_exist() -> None:
     for page in PAGES:
         for name in re.findall(r"\btrigate\.([A-Za-z]\w*)", page.read_text(encoding="utf-8")):
             place = ROOT / "src" / "trigate" / name
-            assert hasattr(trigate, name) or place.is_dir() or place.with_suffix(".py").exists(), name
+            assert hasattr(trigate, name) or place.with_suffix(".py").exists() or place.is_dir(), name
 
 
 # -- tables ----------------------------------------------------------------------------------------

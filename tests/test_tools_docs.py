@@ -26,7 +26,9 @@ def test_every_code_stands_in_the_table_as_the_code_has_it() -> None:
 
 
 def test_every_layer_of_a_problem_has_its_class_in_the_table_of_layers() -> None:
-    layers = {row[0].strip("`"): row[1] for row in rows("errors.md", "Layers")}
+    layers: dict[str, str] = {}
+    for layer, classes, *_ in rows("errors.md", "Layers"):
+        layers[layer.strip("`")] = layers.get(layer.strip("`"), "") + classes
     for code in CODES:
         error = tools.Problem(code=code, message="m").to_error()
         assert f"`{type(error).__name__}`" in layers[error.layer]
