@@ -146,6 +146,12 @@ def test_definitions_for_every_protocol(protocol: str) -> None:
     assert ('"input"' in text) == (protocol not in ("openai-responses", "openai-chat"))
 
 
+def test_a_changed_definition_changes_no_other() -> None:
+    tools = Toolset([order])
+    tools.tools_for("openai-chat")[0]["function"]["parameters"].clear()
+    assert tools.tools_for("openai-chat")[0]["function"]["parameters"]["type"] == "object"
+
+
 def test_definitions_for_an_unknown_protocol() -> None:
     with pytest.raises(ValueError, match="the known ones are openai-responses"):
         Toolset([order]).tools_for("openai")

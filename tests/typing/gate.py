@@ -10,6 +10,7 @@ import msgspec
 
 import trigate
 from trigate import ReleasedCall, Response, ToolCall
+from trigate.tools import Toolset, judge, tool
 
 
 class Weather(msgspec.Struct):
@@ -56,6 +57,24 @@ for item in trigate.iter_items([b""]):
             reveal_type(index)  # says: "int"
         case trigate.ResponseEnded(ended):
             reveal_type(ended)  # says: "trigate.response.Response"
+
+
+@tool
+def plain(city: str) -> str:
+    return city
+
+
+@tool(read_only=True)
+def declared(city: str) -> str:
+    return city
+
+
+reveal_type(plain)  # says: "trigate.tools.definition.Tool"
+reveal_type(declared)  # says: "trigate.tools.definition.Tool"
+for draft in response.calls:
+    judge(draft, Toolset([plain, declared]))  # error: arg-type
+for call in response.released:
+    reveal_type(judge(call, Toolset([plain])).problem)  # says: "trigate.tools.problem.Problem | None"
 
 options: dict[str, Any] = {}
 trigate.ResponseParser("openai-responses", release_on="never")  # error: arg-type

@@ -30,6 +30,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME_WEIGHT = 3
 _MAX_QUERY_WORDS = 50
+#: Definitions are larger than most results: a schema may have tens of KiB.
+_MAX_FOUND_BYTES = 512 * 1024
 
 
 class DiscoveringToolset(Toolset):
@@ -44,7 +46,13 @@ class DiscoveringToolset(Toolset):
         self._limit = limit
         self._lock = threading.Lock()
         self._index = _Index(self._tools.values())
-        finder = Tool(function=self.find, name=FIND_TOOLS, description=self._about(), read_only=True)
+        finder = Tool(
+            function=self.find,
+            name=FIND_TOOLS,
+            description=self._about(),
+            read_only=True,
+            max_result_bytes=_MAX_FOUND_BYTES,
+        )
         self._loaded = {FIND_TOOLS: finder}
         for name in always:
             self._loaded[name] = self._tools[name]

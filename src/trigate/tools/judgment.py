@@ -75,7 +75,7 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
         return self
 
     def to_record(self) -> dict[str, Any]:
-        """Plain data for a log: the answers, the problem with what is for the operator alone, no arguments."""
+        """Plain data for a log: the answers, and the problem with what is for the operator alone."""
         told: dict[str, Any] = {"call_id": self.call.call_id, "name": self.call.name, "allowed": self.allowed}
         told |= {name: msgspec.to_builtins(getattr(self, name)) for name in _QUESTIONS}
         return told | {"problem": msgspec.to_builtins(self.problem)}

@@ -7,6 +7,7 @@ Rules
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,11 @@ class Toolset:
             known = ", ".join(DEFINERS)
             raise ValueError(f"unknown protocol {protocol!r}; the known ones are {known}") from None
         tools = self._offered().values()
-        return [define(Definition(each.name, each.description, each.parameters, each.kind)) for each in tools]
+        # Copies: who fits a request to a provider's taste must not change what the next one says.
+        return [
+            define(Definition(each.name, each.description, copy.deepcopy(each.parameters), each.kind))
+            for each in tools
+        ]
 
     def with_discovery(self, limit: int = 5, always: Iterable[str] = ()) -> DiscoveringToolset:
         """The same tools, offered on demand: the model sees find_tools, and what it found with it.
