@@ -86,7 +86,7 @@ CODES: dict[ProblemCode, Code] = {
     "conflict": Code(
         "structure",
         "it contradicts another call, or another writer is at work",
-        "Nothing was run. Make one new call that says what is wanted now.",
+        "It was not run. Make one new call that says what is wanted now.",
     ),
     "cancelled": Code("environment", "it was called off", "Nothing more is done for it. Wait for the user."),
     "tool_error": Code(
