@@ -188,7 +188,7 @@ def call() -> ToolCall:
 
 
 def lanes(**options: Any) -> Lanes:
-    return Lanes(**({"owner_first": ArgumentsDelta} | options))
+    return Lanes(**options)
 
 
 def test_items_come_in_the_order_in_which_they_were_told() -> None:

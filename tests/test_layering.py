@@ -59,6 +59,7 @@ def test_the_files_were_found() -> None:
         "_core.pyx",
         "frames.pxi",
         "intake.pxi",
+        "items.pxi",
         "kernel.pxi",
         "lane.pxi",
         "lanes.pxi",

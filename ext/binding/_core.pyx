@@ -415,6 +415,7 @@ cdef class EventStreamDecoder(_Decoder):
 include "tracker.pxi"
 include "lane.pxi"
 include "shapes.pxi"
+include "items.pxi"
 include "lanes.pxi"
 include "intake.pxi"
 

@@ -61,6 +61,11 @@ cdef class Intake:
         self._decoder = decoder
         tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
 
+    @property
+    def _whole(self):
+        """Up to this byte of the stream no byte belongs to an event that is still to be completed."""
+        return tg_stream_whole_off(&self._decoder._stream) if self._decoder is not None else 0
+
     def _stop_flowing(self):
         self._is_flowing = False
 
@@ -106,5 +111,6 @@ cdef class Intake:
         if status != TG_MORE:
             decoder._status = status
             self._is_flowing = False
+            lanes._from = lanes._upto = tg_stream_error_off(&decoder._stream)
             self._fail(decoder.error)
         return 0

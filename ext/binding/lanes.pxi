@@ -4,6 +4,7 @@
 #  - Whoever reads an event may say, once, that it was nothing but a piece for a lane (`follow`). If nothing else was
 #    told of that event, the lane is open: what is like it goes there unread, until an event tells anything else.
 #  - Items are told in stream order; consecutive pieces of one owner within one feed are one item.
+#  - An item stands where the event stands that is being read when it is told, or where `place` said.
 
 # Where it is off every event is read; the results are the same.
 cdef bint _predicts = _os.environ.get("TRIGATE_FASTPATH") != "0"
@@ -21,20 +22,25 @@ cdef class Lanes:
     """The pieces, the items and the counts of one response.
 
     deltas: whether pieces become items. shapes: the protocol's, or None: then every event is read.
-    max_kept: bound of `kept`, the bytes that stay until the end. owner_first: the kind of item that is made as
-    kind(owner, text); all others as kind(text, owner).
+    max_kept: bound of `kept`, the bytes that stay until the end.
     """
 
     cdef tg_predict _predict
     cdef const tg_event *_event  # that is being read, or NULL
     cdef public object shapes
     cdef readonly bint deltas
-    cdef object _owner_first
     cdef readonly bint is_closed
     cdef bint _predicts
     cdef uint64_t _kept
     cdef uint64_t _max_kept
     cdef object _sequence
+    # Where the event stands that was read last; how many were read; and whether content came, by a count that grows.
+    cdef uint64_t _from
+    cdef uint64_t _upto
+    cdef uint64_t _closed_from
+    cdef uint64_t _closed_upto
+    cdef uint64_t _events
+    cdef uint64_t _progress
     # What was told of the event that is being read.
     cdef size_t _adds
     cdef bint _is_touched
@@ -52,15 +58,16 @@ cdef class Lanes:
     cdef object _delta_owner
     cdef object _delta_text  # its first piece
     cdef list _delta_more  # all of its pieces, once there is a second
+    cdef uint64_t _delta_start
+    cdef uint64_t _delta_end
 
     def __cinit__(self):
         tg_predict_init(&self._predict, NULL)
         self._open = []
         self._items = []
 
-    def __init__(self, *, bint deltas=True, uint64_t max_kept=2**63 - 1, owner_first=None):
+    def __init__(self, *, bint deltas=True, uint64_t max_kept=2**63 - 1):
         self.deltas = deltas
-        self._owner_first = owner_first
         self._predicts = _predicts
         self._max_kept = max_kept
 
@@ -118,32 +125,43 @@ cdef class Lanes:
 
     # -- items -----------------------------------------------------------------------------------------
 
-    def emit(self, item, /):
+    def emit(self, _Item item not None, /):
         self._is_touched = True
         if not self.is_closed:
             self._flush()
+            item._start, item._end = self._from, self._upto
             self._items.append(item)
 
     def close(self):
-        """No item follows."""
+        """No item follows: what was told just now is the end."""
         self.is_closed = True
+        self._closed_from, self._closed_upto = self._from, self._upto
+
+    def ending(self, response):
+        """The item of the end, again: it stands where the end was told."""
+        cdef ResponseEnded made = ResponseEnded(response)
+        made._start, made._end = self._closed_from, self._closed_upto
+        return made
 
     def delta(self, kind, owner, str piece not None, /):
         """A piece of text, which will be an item of this kind and owner. It counts as a piece also where no item is wanted."""
         if piece:
             self._adds += 1
-            self._add_delta(kind, owner, piece)
+            self._progress += <uint64_t> len(piece)
+            self._add_delta(kind, owner, piece, self._from, self._upto)
 
-    cdef int _add_delta(self, object kind, object owner, object piece) except -1:
+    cdef int _add_delta(self, object kind, object owner, object piece, uint64_t start, uint64_t end) except -1:
         if not self.deltas or self.is_closed or kind is None:
             return 0
         if self._delta_kind is not kind or not _is_one(self._delta_owner, owner):
             self._flush()
             self._delta_kind, self._delta_owner, self._delta_text = kind, owner, piece
+            self._delta_start = start
         elif self._delta_more is None:
             self._delta_more = [self._delta_text, piece]
         else:
             self._delta_more.append(piece)
+        self._delta_end = end
         return 0
 
     cdef int _flush(self) except -1:
@@ -152,10 +170,8 @@ cdef class Lanes:
             return 0
         if self._delta_more is not None:
             text, self._delta_more = "".join(self._delta_more), None
-        if self._delta_kind is self._owner_first:
-            self._items.append(self._delta_kind(self._delta_owner, text))
-        else:
-            self._items.append(self._delta_kind(text, self._delta_owner))
+        self._items.append(
+            _delta_item(self._delta_kind, self._delta_owner, <str> text, self._delta_start, self._delta_end))
         self._delta_kind = self._delta_owner = self._delta_text = None
         return 0
 
@@ -179,6 +195,8 @@ cdef class Lanes:
 
     cdef void _begin(self, const tg_event *event) noexcept:
         self._event = event
+        self._events += 1
+        self._from, self._upto = event.start_off, event.end_off
         self._adds = 0
         self._is_touched = False
         self._lane = None
@@ -227,6 +245,7 @@ cdef class Lanes:
         """Hands out what the core took: to the lanes, and as items."""
         cdef size_t count = tg_predict_run_count(&self._predict)
         cdef size_t index, number
+        cdef uint64_t start, end
         cdef tg_span text
         cdef tuple known
         if not count:
@@ -236,12 +255,37 @@ cdef class Lanes:
             known = <tuple> self._open[number]
             (<Lane> known[0]).extend(text.ptr, text.len)
             self._kept += text.len
+            self._progress += text.len
             if known[3] is not None:
                 known[3].append((<Lane> known[0]).size)
             if self.deltas and known[1] is not None:
-                self._add_delta(known[1], known[2], _text(text))
+                tg_predict_range(&self._predict, index, &start, &end)
+                self._add_delta(known[1], known[2], _text(text), start, end)
         tg_predict_drain(&self._predict)
         return 0
+
+    def place(self, uint64_t start, uint64_t end, /):
+        """What is told from now on stands there, up to the next event that is read."""
+        self._from, self._upto = start, end
+
+    @property
+    def start(self):
+        """Where the event begins that was read last."""
+        return self._from
+
+    @property
+    def end(self):
+        return self._upto
+
+    @property
+    def events(self):
+        """Events so far, the unread ones included."""
+        return self._events + self._predict.hits
+
+    @property
+    def progress(self):
+        """Grows with every piece of content; by how much means nothing."""
+        return self._progress
 
     @property
     def _hits(self):

@@ -148,6 +148,8 @@ cdef extern from "tg.h":
                           tg_span piece) nogil
     size_t tg_predict_run_count(const tg_predict *self) nogil
     size_t tg_predict_run(const tg_predict *self, size_t index, tg_span *text) nogil
+    void tg_predict_range(const tg_predict *self, size_t index, uint64_t *start_off,
+                          uint64_t *end_off) nogil
     void tg_predict_drain(tg_predict *self) nogil
 
     ctypedef struct tg_stream:
@@ -164,6 +166,7 @@ cdef extern from "tg.h":
     tg_status tg_stream_next(tg_stream *self, tg_event *out) nogil
     tg_status tg_stream_finish(tg_stream *self, tg_rest *out) nogil
     uint64_t tg_stream_bytes_fed(const tg_stream *self) nogil
+    uint64_t tg_stream_whole_off(const tg_stream *self) nogil
     uint64_t tg_stream_error_off(const tg_stream *self) nogil
     uint64_t tg_stream_work(const tg_stream *self) nogil
     tg_span tg_stream_headers(const tg_stream *self) nogil

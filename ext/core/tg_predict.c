@@ -62,11 +62,17 @@ predict_append(tg_predict *self, const tg_match *match)
                          match->text.len);
 }
 
+/* Where something stands in the stream. */
+typedef struct predict_range {
+    uint64_t start_off;
+    uint64_t end_off;
+} predict_range;
+
 static bool
-predict_note_run(tg_predict *self, size_t lane)
+predict_note_run(tg_predict *self, size_t lane, predict_range at)
 {
     const size_t count = tg_predict_run_count(self);
-    tg_run run = {lane, self->text.len};
+    tg_run run;
 
     if (count > 0) {
         uint8_t *last = self->runs.ptr + (count - 1) * sizeof run;
@@ -74,12 +80,15 @@ predict_note_run(tg_predict *self, size_t lane)
         memcpy(&run, last, sizeof run);
         if (run.lane == lane && !self->keeps_each) {
             run.end = self->text.len;
+            run.end_off = at.end_off;
             memcpy(last, &run, sizeof run);
             return true;
         }
-        run.lane = lane;
-        run.end = self->text.len;
     }
+    run.lane = lane;
+    run.end = self->text.len;
+    run.start_off = at.start_off;
+    run.end_off = at.end_off;
     return tg_buf_append(&self->runs, &self->alloc, PREDICT_NO_LIMIT, (const uint8_t *)&run,
                          sizeof run);
 }
@@ -110,17 +119,17 @@ predict_use(tg_predict *self, size_t index)
 
 /* Whether a piece of this size, which stands at the end of the text, is taken. */
 static bool
-predict_accept(tg_predict *self, size_t lane, size_t size)
+predict_accept(tg_predict *self, size_t lane, size_t size, predict_range at)
 {
     if (size > self->rooms[lane] || size > self->room)
         return false;
     if (size == 0)
         return !self->keeps_each;
-    return predict_note_run(self, lane);
+    return predict_note_run(self, lane, at);
 }
 
 static bool
-predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data)
+predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data, predict_range at)
 {
     const size_t lane = self->templates[index]->lane;
     const size_t before = self->text.len;
@@ -134,7 +143,7 @@ predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data
     if (!predict_append(self, match))
         return false;
     size = self->text.len - before;
-    if (!predict_accept(self, lane, size)) {
+    if (!predict_accept(self, lane, size, at)) {
         self->text.len = before;
         return false;
     }
@@ -158,8 +167,9 @@ predict_is_open(const tg_predict *self, size_t index)
 }
 
 size_t
-tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len)
+tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
 {
+    predict_range at = {off, off};
     tg_match match;
     size_t i;
 
@@ -169,7 +179,9 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len)
         self->work += match.len;
         if (match.len > self->max_frame || (self->is_frame_raw && !predict_is_utf8(&match)))
             return 0;
-        return predict_take(self, i, &match, tg_template_data(self->templates[i], ptr, match.len))
+        at.end_off = off + match.len;
+        return predict_take(self, i, &match, tg_template_data(self->templates[i], ptr, match.len),
+                            at)
                    ? match.len
                    : 0;
     }
@@ -179,6 +191,7 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len)
 bool
 tg_predict_event(tg_predict *self, const tg_event *event)
 {
+    const predict_range at = {event->start_off, event->end_off};
     tg_match match;
     size_t i;
 
@@ -189,7 +202,7 @@ tg_predict_event(tg_predict *self, const tg_event *event)
             if (event->frame.len > 0 && self->templates[i]->prefix_len == 0)
                 return false;
             return (!self->is_event_raw || predict_is_utf8(&match)) &&
-                   predict_take(self, i, &match, event->data);
+                   predict_take(self, i, &match, event->data, at);
         }
     }
     return false;
@@ -280,7 +293,7 @@ tg_predict_run_count(const tg_predict *self)
 size_t
 tg_predict_run(const tg_predict *self, size_t index, tg_span *text)
 {
-    tg_run before = {0, 0};
+    tg_run before = {.end = 0};
     tg_run run;
 
     if (index > 0)
@@ -289,6 +302,16 @@ tg_predict_run(const tg_predict *self, size_t index, tg_span *text)
     text->ptr = self->text.ptr + before.end;
     text->len = run.end - before.end;
     return run.lane;
+}
+
+void
+tg_predict_range(const tg_predict *self, size_t index, uint64_t *start_off, uint64_t *end_off)
+{
+    tg_run run;
+
+    memcpy(&run, self->runs.ptr + index * sizeof run, sizeof run);
+    *start_off = run.start_off;
+    *end_off = run.end_off;
 }
 
 void

@@ -41,7 +41,9 @@
 
 typedef struct tg_run {
     size_t lane;
-    size_t end; /* just past its bytes in the text; they begin where the run before ends */
+    size_t end;         /* just past its bytes in the text; they begin where the run before ends */
+    uint64_t start_off; /* in the stream: first byte of its first event */
+    uint64_t end_off;   /* just past the last byte of its last one */
 } tg_run;
 
 typedef struct tg_predict {
@@ -77,14 +79,17 @@ void tg_predict_close(tg_predict *self);
 bool tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
                       tg_span piece);
 
-/* Takes a frame at the head of these bytes, which begin where a frame may; its length, or 0. */
-size_t tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len);
+/* Takes a frame at the head of these bytes, which begin where a frame may, at that offset of the
+ * stream; its length, or 0. */
+size_t tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off);
 /* Takes an event that was framed already. */
 bool tg_predict_event(tg_predict *self, const tg_event *event);
 
 size_t tg_predict_run_count(const tg_predict *self);
 /* One run's lane and text, which live until the next frame or event. */
 size_t tg_predict_run(const tg_predict *self, size_t index, tg_span *text);
+/* Where the events of one run stand in the stream, from the first byte to just past the last. */
+void tg_predict_range(const tg_predict *self, size_t index, uint64_t *start_off, uint64_t *end_off);
 /* The runs are read. */
 void tg_predict_drain(tg_predict *self);
 

@@ -11,7 +11,7 @@ tg_sse_skip_frames(tg_sse *self)
 
     while (self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line)) {
         taken = tg_predict_frame(self->predict, self->line.chunk + self->line.pos,
-                                 self->line.len - self->line.pos);
+                                 self->line.len - self->line.pos, self->line.start_off);
         if (taken == 0)
             break;
         tg_line_skip(&self->line, taken);

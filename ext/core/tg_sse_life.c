@@ -55,6 +55,12 @@ tg_sse_set_predict(tg_sse *self, tg_predict *predict)
 }
 
 uint64_t
+tg_sse_whole_off(const tg_sse *self)
+{
+    return self->state == TG_SSE_BETWEEN ? self->line.start_off : self->start_off;
+}
+
+uint64_t
 tg_sse_work(const tg_sse *self)
 {
     return self->work + self->line.work + self->line.carry.work + tg_block_work(&self->block) +

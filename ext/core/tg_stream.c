@@ -198,6 +198,16 @@ tg_stream_bytes_fed(const tg_stream *self)
 }
 
 uint64_t
+tg_stream_whole_off(const tg_stream *self)
+{
+    const tg_record *record = stream_record(self);
+
+    if (record == NULL)
+        return tg_sse_whole_off(&self->sse);
+    return record->is_open ? record->start_off : tg_record_off(record);
+}
+
+uint64_t
 tg_stream_error_off(const tg_stream *self)
 {
     const tg_record *record = stream_record(self);

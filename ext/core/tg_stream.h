@@ -84,6 +84,9 @@ tg_span tg_stream_last_event_id(const tg_stream *self);
 bool tg_stream_reconnection_time(const tg_stream *self, uint64_t *ms);
 
 uint64_t tg_stream_bytes_fed(const tg_stream *self);
+/* Once next has said TG_MORE: up to here all bytes belong to whole events, or to nothing that an
+ * event could still be made of (comments, blank lines, the commas of an array). */
+uint64_t tg_stream_whole_off(const tg_stream *self);
 uint64_t tg_stream_error_off(const tg_stream *self); /* meaningful after an error */
 uint64_t tg_stream_work(const tg_stream *self);      /* bytes looked at or copied, in all */
 

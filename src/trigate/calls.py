@@ -43,10 +43,13 @@ class ToolCall:
     index      its position as the wire counts
     wire_key   what routes its fragments
     flags      what was remarkable: "empty_arguments", "lone_surrogate", "arguments_not_string" ...
+    start      first byte of the event that opened it, in bytes from the start of the stream
+    end        just past the event that closed it; None while it streams. Where it stood takes no part in equality
     """
 
     __slots__ = (
         "_call_id",
+        "_end",
         "_flags",
         "_index",
         "_kind",
@@ -54,6 +57,7 @@ class ToolCall:
         "_name",
         "_position",
         "_problem",
+        "_start",
         "_state",
         "_wire_key",
     )
@@ -69,6 +73,8 @@ class ToolCall:
     _index: int
     _wire_key: WireKey
     _flags: tuple[str, ...]
+    _start: int | None
+    _end: int | None
 
     def __init__(self, wire_key: WireKey, *, index: int, kind: CallKind) -> None:
         if type(self) is not ToolCall:
@@ -83,6 +89,8 @@ class ToolCall:
         self._index = index
         self._wire_key = wire_key
         self._flags = ()
+        self._start = None
+        self._end = None
 
     @property
     def call_id(self) -> str | None:
@@ -119,6 +127,14 @@ class ToolCall:
     @property
     def flags(self) -> tuple[str, ...]:
         return self._flags
+
+    @property
+    def start(self) -> int | None:
+        return self._start
+
+    @property
+    def end(self) -> int | None:
+        return self._end
 
     def _members(self) -> tuple[object, ...]:
         return (
@@ -211,4 +227,6 @@ def _copy(call: ToolCall, cls: type[_C]) -> _C:
     twin._index = call._index
     twin._wire_key = call._wire_key
     twin._flags = call._flags
+    twin._start = call._start
+    twin._end = call._end
     return twin

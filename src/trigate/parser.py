@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from trigate._core import Intake, ServerSentEvent, SSEDecoder
 from trigate.errors import TransportError, TrigateError
 from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, begins_like_events, make_framer
-from trigate.items import Item
+from trigate.items import Item, ResponseEnded
 from trigate.leftover import Leftover
 from trigate.limits import DEFAULTS, Limits
 from trigate.protocols import interpreter
@@ -167,18 +167,24 @@ class ResponseParser(Intake):
         """The items that finish() made, for those who read items and not the Response."""
         return self._turn.lanes.take()
 
+    def _ending(self, final: Response) -> ResponseEnded:
+        """The last item, for those who tell the end when the input is over."""
+        return self._turn.lanes.ending(final)
+
     def _finish(self) -> Response:
         turn = self._turn
         if self._framer is None:
             self._start(self._head.at_end(), self._head.held)
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
+            turn.lanes.place(0, self._fed)
             if not turn.is_ended:
                 self._finish_body(bytes(self._framer.body))
             return turn.response()
         if self._framer.error is not None or turn.is_faulted:
             return turn.response()
         left = self._framer.finish()
+        turn.lanes.place(left.start, self._fed)
         is_whole = not left
         if left and not turn.is_ended and self._take_leftover(left):
             left = Leftover()

@@ -65,7 +65,7 @@ async def aiter_items(
 def _end(parser: ResponseParser) -> list[Item]:
     """What only the end of the input made known (cut calls, a last event taken leniently), and the end."""
     final = parser.finish()
-    return [*_before_end(parser._rest()), ResponseEnded(final)]
+    return [*_before_end(parser._rest()), parser._ending(final)]
 
 
 def _before_end(items: list[Item]) -> list[Item]:

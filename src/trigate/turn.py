@@ -71,9 +71,7 @@ class Turn:
         self._reasoning: list[TextPart] = []
         self._refusal: list[TextPart] = []
         self._server_calls: list[ServerCall] = []
-        self.lanes = Lanes(
-            deltas=options.deltas, max_kept=options.limits.max_response_bytes, owner_first=ArgumentsDelta
-        )
+        self.lanes = Lanes(deltas=options.deltas, max_kept=options.limits.max_response_bytes)
         self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
         self._unproven: list[int] = []  # positions in calls
 
@@ -169,6 +167,7 @@ class Turn:
             return call
         call._position = len(self.calls)
         call._lane = Lane(max_depth=self.options.limits.max_depth)
+        call._start = self.lanes.start
         self.calls.append(call)
         self._notes.decision("call_started", offset, f"a {kind} call at {wire_key!r}")
         return call
@@ -291,6 +290,7 @@ class Turn:
                 )
             return
         call._state = "done"
+        call._end = self.lanes.end
         self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
         if is_early and not self.twins.is_contested(call):
@@ -330,6 +330,8 @@ class Turn:
         was_streaming = call._state == "streaming"
         call._state = "void"
         call._problem = problem
+        if was_streaming:
+            call._end = self.lanes.end
         self._notes.decision("call_void", offset, f"{_label(call)} may not run: {problem}")
         if problem not in ("incomplete", "response_not_completed", "conflict"):
             self.anomaly(f"call_{problem}", offset, detail)
