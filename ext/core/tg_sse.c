@@ -37,6 +37,7 @@ sse_error_type(void)
 static tg_status
 sse_fail(tg_sse *self, tg_status status, uint64_t off)
 {
+    self->start_off = tg_sse_whole_off(self);
     self->state = TG_SSE_BROKEN;
     self->error = status;
     self->error_off = off;
@@ -455,7 +456,8 @@ tg_sse_finish(tg_sse *self, tg_rest *out)
         return sse_fail_memory(self);
     rest.where = sse_where(self, view.text);
     rest.line = view.text;
-    rest.start_off = self->state == TG_SSE_BETWEEN ? view.start_off : self->start_off;
+    self->start_off = tg_sse_whole_off(self);
+    rest.start_off = self->start_off;
     if (!sse_take_unended(self, &view))
         return sse_fail_memory(self);
     rest.has_data = self->block.has_data;

@@ -317,7 +317,7 @@ class UsageUpdate:
 class OtherEvent:
     __match_args__: Final = ("type", "data")
 
-    def __init__(self, type: str, data: str) -> None: ...
+    def __init__(self, type: str, data: str) -> None: ...  # noqa: A002 - the wire's word
     @property
     def type(self) -> str: ...
     @property

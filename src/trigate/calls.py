@@ -39,7 +39,7 @@ class ToolCall:
     state      "streaming", "done", "released" or "void"
     problem    why it is void: "incomplete", "malformed", "duplicate_key", "conflict", "no_call_id",
                "no_name", "repeated", "unknown_type", "not_for_client", "not_requested",
-               "response_not_completed"; else None
+               "response_not_completed", "refused" (by a CallGate); else None
     index      its position as the wire counts
     wire_key   what routes its fragments
     flags      what was remarkable: "empty_arguments", "lone_surrogate", "arguments_not_string" ...
@@ -201,6 +201,14 @@ def generated_id(*seed: str) -> str:
 def snapshot(call: ToolCall) -> ToolCall:
     """A copy that no later event changes; a ReleasedCall is one already."""
     return call if isinstance(call, ReleasedCall) else _copy(call, ToolCall)
+
+
+def voided(call: ToolCall, problem: str) -> ToolCall:
+    """A copy that may not run."""
+    twin = _copy(call, ToolCall)
+    twin._state = "void"
+    twin._problem = problem
+    return twin
 
 
 def release(call: ToolCall) -> ReleasedCall:

@@ -154,6 +154,19 @@ def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", 
             return SSEDecoder(errors=errors, limits=limits, _error_field=True)
 
 
+def framing_of(framer: Framer) -> Framing | None:
+    """How its events are framed; None for a body that has none."""
+    return _FRAMINGS.get(type(framer))
+
+
+_FRAMINGS: dict[type, Framing] = {
+    SSEDecoder: "sse",
+    NDJSONDecoder: "ndjson",
+    JSONArrayDecoder: "json-array",
+    EventStreamDecoder: "eventstream",
+}
+
+
 class BodyGatherer:
     """A body that is no stream, gathered whole up to max_event_bytes: it has no frames."""
 

@@ -2,8 +2,9 @@
 
 `index` is the wire's own position: output index (Responses), block index (Messages), choice (Chat).
 Consecutive pieces of one text within one feed come as one item, so a delta's borders say nothing.
-`start` and `end` are the byte range of the events that an item came from, or None for an item made by hand; what only
-the end of the input made known stands at the bytes that told it. They take no part in equality, hash, repr and patterns.
+`start` and `end` are the byte range of the events that an item came from, or None for an item made by hand; what
+only the end of the input made known stands at the bytes that told it. They take no part in equality, hash, repr
+and patterns.
 """
 
 from __future__ import annotations

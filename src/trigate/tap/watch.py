@@ -1,0 +1,111 @@
+"""What a gate has to know of a stream, event by event: where calls begin, where they are whole, where it all ends.
+
+Rules
+ - A mark belongs to one event, and says how things stood just behind it: what later bytes change makes later marks.
+   So the marks do not depend on how the stream is cut.
+ - Marks come in the order of the stream.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal, NamedTuple, TypeAlias
+
+from trigate.calls import ToolCall, snapshot
+from trigate.framing import Frame
+from trigate.parser import ResponseParser
+from trigate.response import ErrorInfo, Response
+
+__all__ = ["Mark", "Place", "Watch"]
+
+#: opened, whole, void: a call. failed: the provider said so. broken: the stream is at fault, or was cut. ended: the
+#: response is over, and well. late: an event behind the end that does not belong there.
+MarkKind: TypeAlias = Literal["opened", "whole", "void", "failed", "broken", "ended", "late"]
+
+
+class Place(NamedTuple):
+    """The first byte of an event, and the number of the last numbered event before it."""
+
+    start: int
+    sequence: int | None
+
+
+class Mark(NamedTuple):
+    """position: the call's in the turn; call: as it was then. error: of failed and broken."""
+
+    kind: MarkKind
+    place: Place
+    position: int = -1
+    call: ToolCall | None = None
+    error: ErrorInfo | None = None
+
+
+class Watch(ResponseParser):
+    """A parser that leaves marks."""
+
+    marks: deque[Mark]
+    _seen: int
+    _open: list[int]
+    _is_over: bool
+
+    def begin(self) -> None:
+        """Before the first chunk."""
+        self.marks = deque()
+        self._seen = 0
+        self._open = []
+        self._is_over = False
+
+    def _read(self, frame: Frame) -> bool:
+        turn = self._turn
+        place = Place(frame.start or 0, turn.lanes.sequence)
+        noted = turn.anomaly_count if turn.is_ended else -1
+        goes_on = super()._read(frame)
+        if noted < 0:
+            self._look(place)
+        elif turn.anomaly_count != noted:
+            self.marks.append(Mark("late", place))
+        return goes_on
+
+    def settle(self) -> None:
+        """After each chunk and at the end: what no event told."""
+        if not self._is_over:
+            self._look(Place(self._whole, self._turn.lanes.sequence))
+
+    def finish(self) -> Response:
+        response = super().finish()
+        self.settle()
+        return response
+
+    def _look(self, place: Place) -> None:
+        calls = self._turn.calls
+        while self._seen < len(calls):
+            self.marks.append(Mark("opened", place, self._seen))
+            self._open.append(self._seen)
+            self._seen += 1
+        if self._is_over:
+            return
+        if self._turn.status not in ("in_progress", "completed", "incomplete", "cancelled"):
+            self._break(place)
+            return
+        if self._open:
+            self._look_at_calls(place)
+        if self._turn.is_ended:
+            self._is_over = True
+            self.marks.append(Mark("ended", place))
+
+    def _look_at_calls(self, place: Place) -> None:
+        still = []
+        for position in self._open:
+            call = self._turn.calls[position]
+            if call.state == "streaming":
+                still.append(position)
+            else:
+                kind: MarkKind = "void" if call.state == "void" else "whole"
+                self.marks.append(Mark(kind, place, position, snapshot(call)))
+        self._open = still
+
+    def _break(self, place: Place) -> None:
+        self._is_over = True
+        error = self._turn._error
+        is_told = error is not None and error.layer == "provider"
+        self.marks.append(Mark("failed" if is_told else "broken", place, error=error))
