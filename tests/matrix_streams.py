@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from model import frames
 
-__all__ = ["NOT_ON_WIRE", "PROTOCOLS", "ROWS", "A", "B", "Call", "matrix"]
+__all__ = ["NOT_ON_WIRE", "PROTOCOLS", "ROWS", "A", "B", "Call", "good", "matrix"]
 
 Step = dict[str, Any]
 End = Literal["good", "short"]
@@ -485,6 +485,13 @@ def _stream(protocol: str, row: str) -> bytes:
         return _unterminated(protocol, writer.frames)
     else:
         _cut(writer, row)
+    return frames.join(writer.frames)
+
+
+def good(protocol: str) -> bytes:
+    """The turn with nothing wrong: both calls may run."""
+    writer = _WRITERS[protocol]()
+    _ended(writer)
     return frames.join(writer.frames)
 
 

@@ -55,6 +55,14 @@ array_go(tg_array *self, tg_array_state state)
     return TG_MORE;
 }
 
+/* The closing bracket at pos. */
+static tg_status
+array_close(tg_array *self)
+{
+    self->close_off = tg_record_off(&self->record);
+    return array_go(self, TG_ARRAY_AFTER_ARRAY);
+}
+
 /* ---- one element ------------------------------------------------------------------------------
  */
 
@@ -189,14 +197,14 @@ array_take_mark(tg_array *self, uint8_t byte)
         return array_go(self, TG_ARRAY_BEFORE_FIRST);
     case TG_ARRAY_BEFORE_FIRST:
         if (byte == ']')
-            return array_go(self, TG_ARRAY_AFTER_ARRAY);
+            return array_close(self);
         return array_begin_element(self, byte);
     case TG_ARRAY_BEFORE_ELEMENT:
         return array_begin_element(self, byte);
     case TG_ARRAY_AFTER_ELEMENT:
         if (byte == ',')
             return array_go(self, TG_ARRAY_BEFORE_ELEMENT);
-        return byte == ']' ? array_go(self, TG_ARRAY_AFTER_ARRAY) : array_invalid(self);
+        return byte == ']' ? array_close(self) : array_invalid(self);
     case TG_ARRAY_AFTER_ARRAY:
         return tg_record_fail(&self->record, TG_ERR_JSON_TRAILING, tg_record_off(&self->record));
     case TG_ARRAY_START:
@@ -270,6 +278,14 @@ tg_status
 tg_array_feed(tg_array *self, const uint8_t *ptr, size_t len)
 {
     return tg_record_feed(&self->record, ptr, len);
+}
+
+uint64_t
+tg_array_whole_off(const tg_array *self)
+{
+    if (self->state == TG_ARRAY_AFTER_ARRAY)
+        return self->close_off;
+    return self->record.is_open ? self->record.start_off : tg_record_off(&self->record);
 }
 
 uint64_t

@@ -46,7 +46,8 @@ typedef enum tg_array_state {
 
 typedef struct tg_array {
     tg_array_state state;
-    tg_json json; /* of the open element */
+    tg_json json;       /* of the open element */
+    uint64_t close_off; /* of the closing bracket, once it has come */
     tg_record record;
 } tg_array;
 
@@ -63,6 +64,9 @@ tg_status tg_array_feed(tg_array *self, const uint8_t *ptr, size_t len);
 tg_status tg_array_next(tg_array *self, tg_event *out);
 /* out->where is TG_REST_NONE after the closing bracket alone. */
 tg_status tg_array_finish(tg_array *self, tg_rest *out);
+/* As tg_stream_whole_off; the closing bracket counts as part of an event that may come before it.
+ */
+uint64_t tg_array_whole_off(const tg_array *self);
 uint64_t tg_array_work(const tg_array *self);
 
 #endif

@@ -204,6 +204,8 @@ tg_stream_whole_off(const tg_stream *self)
 
     if (record == NULL)
         return tg_sse_whole_off(&self->sse);
+    if (self->framing == TG_FRAMING_ARRAY)
+        return tg_array_whole_off(&self->array);
     return record->is_open ? record->start_off : tg_record_off(record);
 }
 

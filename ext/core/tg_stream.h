@@ -85,7 +85,8 @@ bool tg_stream_reconnection_time(const tg_stream *self, uint64_t *ms);
 
 uint64_t tg_stream_bytes_fed(const tg_stream *self);
 /* Once next has said TG_MORE: up to here all bytes belong to whole events, or to nothing that an
- * event could still be made of (comments, blank lines, the commas of an array). */
+ * event could still be made of (comments, blank lines, the commas of an array). The bracket that
+ * closes an array is none of them: who has let it go can put no event before it. */
 uint64_t tg_stream_whole_off(const tg_stream *self);
 uint64_t tg_stream_error_off(const tg_stream *self); /* meaningful after an error */
 uint64_t tg_stream_work(const tg_stream *self);      /* bytes looked at or copied, in all */

@@ -240,7 +240,10 @@ class CallGate:
         self._questions.popleft()
         if answer is True:
             self._decisions.append(GateDecision(call, True))
-            self._waiting.pop(mark.position)
+            if self._until == "call":
+                self._waiting.pop(mark.position)
+            elif not self._questions:
+                self._waiting.clear()
             return
         reason = answer if isinstance(answer, str) and answer else "it is not allowed"
         self._decide(mark, reason)
@@ -272,11 +275,10 @@ class CallGate:
                     self._questions.append(mark)
             case "void":
                 self._take_void(mark)
-            case "failed":
-                if self._waiting:
-                    self._shut(*_words(mark.error), mark.place)
-            case "broken":
-                self._shut(*_words(mark.error), mark.place)
+            case "failed" if not self._waiting:
+                pass  # the provider says so itself
+            case "failed" | "broken":
+                self._take_fault(mark)
             case "ended":
                 self._take_end(mark)
             case "late":
@@ -288,6 +290,13 @@ class CallGate:
         problem = call.problem or "void"
         self._decide(mark, problem)
         self._shut("call_void", f"the call of {call.name or 'a tool'} is void: {problem}", mark.place)
+
+    def _take_fault(self, mark: Mark) -> None:
+        code, message = ("failed", "") if mark.error is None else (str(mark.error.code), mark.error.message)
+        for position in self._waiting:
+            call = self._watch._turn.calls[position]
+            self._decisions.append(GateDecision(snapshot(call), False, code))
+        self._shut(code, message, mark.place)
 
     def _take_end(self, mark: Mark) -> None:
         """The response ended well, or early: until="response" asks now."""
@@ -326,10 +335,6 @@ class CallGate:
         response = self._watch.response
         denied = {decision.call._position for decision in self._decisions if not decision.allowed}
         calls = tuple([_unreleased(call, call._position in denied) for call in response.calls])
-        judged = {decision.call._position for decision in self._decisions}
-        self._decisions += [
-            GateDecision(call, False, refusal.code) for call in calls if call._position not in judged
-        ]
         kind = "permission_error" if refusal.is_denied else "api_error"
         error = ErrorInfo("provider", kind, refusal.code, refusal.text, offset)
         return replace(response, status="failed", calls=calls, error=error, clean_end=False)
@@ -364,10 +369,6 @@ class CallGate:
     def report(self) -> TapReport:
         """As Tap.report: what was read, with the gate's own verdict."""
         return self._tap._told(self.response, self._cause)
-
-
-def _words(error: ErrorInfo | None) -> tuple[str, str]:
-    return ("failed", "the response failed") if error is None else (str(error.code), error.message)
 
 
 def _call_of(mark: Mark) -> ToolCall:

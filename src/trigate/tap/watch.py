@@ -3,7 +3,7 @@
 Rules
  - A mark belongs to one event, and says how things stood just behind it: what later bytes change makes later marks.
    So the marks do not depend on how the stream is cut.
- - Marks come in the order of the stream.
+ - Marks come in the order of the stream. Behind a break nothing is read.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Watch(ResponseParser):
     _seen: int
     _open: list[int]
     _is_over: bool
+    _is_broken: bool
 
     def begin(self) -> None:
         """Before the first chunk."""
@@ -54,6 +55,7 @@ class Watch(ResponseParser):
         self._seen = 0
         self._open = []
         self._is_over = False
+        self._is_broken = False
 
     def _read(self, frame: Frame) -> bool:
         turn = self._turn
@@ -62,6 +64,7 @@ class Watch(ResponseParser):
         goes_on = super()._read(frame)
         if noted < 0:
             self._look(place)
+            goes_on = goes_on and not self._is_broken
         elif turn.anomaly_count != noted:
             self.marks.append(Mark("late", place))
         return goes_on
@@ -108,4 +111,5 @@ class Watch(ResponseParser):
         self._is_over = True
         error = self._turn._error
         is_told = error is not None and error.layer == "provider"
+        self._is_broken = not is_told
         self.marks.append(Mark("failed" if is_told else "broken", place, error=error))
