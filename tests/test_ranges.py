@@ -158,9 +158,9 @@ def test_the_bytes_of_a_range_are_the_event() -> None:
     items = trigate.ResponseParser("openai-responses").feed(data)
     others = [item for item in items if isinstance(item, OtherEvent)]
     assert others
-    for item in others:
-        assert events[item.start, item.end].data == item.data
-        assert item.data.encode() in data[item.start : item.end]
+    for other in others:
+        assert events[other.start, other.end].data == other.data
+        assert other.data.encode() in data[other.start : other.end]
     for item in items:
         if isinstance(item, TextDelta):
             # All of its events, and no other between them.
@@ -183,7 +183,7 @@ def test_a_call_from_its_first_byte_to_its_last() -> None:
     for call, (start, _) in zip(parser.finish().calls, seen, strict=True):
         assert call.start == start
         assert call.end is not None
-        assert b'"response.output_item.added"' in data[call.start : call.start + 100]
+        assert b'"response.output_item.added"' in data[start : call.end]
         assert call.call_id is not None
         assert data[call.start : call.end].count(call.call_id.encode()) == 2
 

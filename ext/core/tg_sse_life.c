@@ -57,7 +57,10 @@ tg_sse_set_predict(tg_sse *self, tg_predict *predict)
 uint64_t
 tg_sse_whole_off(const tg_sse *self)
 {
-    return self->state == TG_SSE_BETWEEN ? self->line.start_off : self->start_off;
+    if (self->state != TG_SSE_BETWEEN)
+        return self->start_off;
+    /* A BOM in the making may turn out to be the beginning of a line. */
+    return self->line.state == TG_LINE_BOM ? 0 : self->line.start_off;
 }
 
 uint64_t
