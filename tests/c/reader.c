@@ -35,6 +35,7 @@ typedef struct reader {
     size_t run;
     size_t run_from;
     reader_counts counts;
+    uint64_t taken_off; /* where the last run ended in the stream */
 } reader;
 
 reader_setup
@@ -144,6 +145,18 @@ open_lane(reader *self, wire *key, const tg_event *event)
     return self->lane_count++;
 }
 
+/* A run stands behind the one before it, in what was fed. */
+static bool
+is_placed(reader *self, size_t index)
+{
+    const uint64_t before = self->taken_off;
+    uint64_t start_off;
+
+    tg_predict_range(&self->predict, index, &start_off, &self->taken_off);
+    return before <= start_off && start_off < self->taken_off &&
+           self->taken_off <= tg_stream_bytes_fed(&self->stream);
+}
+
 /* What the core took since it was last asked. */
 static void
 drain(reader *self)
@@ -155,6 +168,8 @@ drain(reader *self)
         tg_span text;
         const size_t number = tg_predict_run(&self->predict, i, &text);
 
+        if (!is_placed(self, i))
+            record_printf(self->out, "\nBREACH: a run that stands nowhere\n");
         if (number >= self->predict.lane_count || text.len == 0) {
             record_printf(self->out, "\nBREACH: a run of nothing, or for no lane\n");
             continue;

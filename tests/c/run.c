@@ -59,6 +59,7 @@ main(int argc, char **argv)
     test_holes();
     test_predict();
     test_lane();
+    test_whole();
     test_taking();
     test_taking_bounds();
     test_sse_vectors(folder);

@@ -21,6 +21,7 @@ void test_template(void);
 void test_holes(void);
 void test_predict(void);
 void test_lane(void);
+void test_whole(void);
 void test_taking(void);
 void test_taking_bounds(void);
 /* folder: where the vectors are. */
