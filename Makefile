@@ -32,6 +32,7 @@ help:
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
 	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
 	@echo "make wheels          a wheel for every CPython here, each tested without a compiler (docs/packaging.md)"
+	@echo "make sdk             what goes back, and what a gate refuses, against the official SDKs"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -128,7 +129,7 @@ $(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
 	touch $@
 
 sdk: $(SDK)/installed
-	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_answers.py $(PYTEST_ARGS)
+	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_sdk_refusals.py tests/test_answers.py $(PYTEST_ARGS)
 
 $(PEERS)/installed: $(PACKAGE) tests/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
