@@ -38,7 +38,7 @@ from trigate.response import Response, Usage
 PROTOCOLS = sorted(READERS)
 STREAMS = sorted((Path(__file__).parent.parent / "examples" / "streams").glob("*.sse"))
 DELTAS = (TextDelta, ReasoningDelta, RefusalDelta, ArgumentsDelta)
-some = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 #: What an item was, and where: of deltas of one owner side by side the text joined, and the range of them all.
 Told: TypeAlias = tuple[str, Any, Any, int | None, int | None]

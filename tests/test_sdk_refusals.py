@@ -54,8 +54,9 @@ def test_openai_chat() -> None:
         client = openai.OpenAI(api_key="k", base_url="http://gate", http_client=http, max_retries=0)
         messages = [{"role": "user", "content": "hi"}]
         stream = client.chat.completions.create(model="m", messages=messages, stream=True)
+        chunks: list[Any] = []
         with pytest.raises(openai.APIError) as raised:
-            read(stream, chunks := [])
+            read(stream, chunks)
     deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
     names = [call.function.name for delta in deltas for call in delta.tool_calls or []]
     assert B.name not in names
@@ -68,8 +69,9 @@ def test_openai_responses() -> None:
     with answering(_httpx_of(openai), refused("openai-responses")) as http:
         client = openai.OpenAI(api_key="k", base_url="http://gate", http_client=http, max_retries=0)
         stream = client.responses.create(model="m", input="hi", stream=True)
+        events: list[Any] = []
         with pytest.raises(openai.APIError) as raised:
-            read(stream, events := [])
+            read(stream, events)
     names = [event.item.name for event in events if event.type == "response.output_item.done"]
     assert names == [A.name]
     assert raised.value.message == MESSAGE
@@ -82,8 +84,9 @@ def test_anthropic() -> None:
         client = anthropic.Anthropic(api_key="k", base_url="http://gate", http_client=http, max_retries=0)
         messages = [{"role": "user", "content": "hi"}]
         stream = client.messages.create(model="m", max_tokens=9, messages=messages, stream=True)
+        events: list[Any] = []
         with pytest.raises(anthropic.APIError) as raised:
-            read(stream, events := [])
+            read(stream, events)
     names = [event.content_block.name for event in events if event.type == "content_block_start"]
     assert names == [A.name]
     assert raised.value.body["error"]["message"] == MESSAGE

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import cuts
 import trigate

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from trigate._core import JSONArrayDecoder
 from trigate.calls import ReleasedCall, ToolCall, snapshot, voided
 from trigate.framing import Framing, framing_of
 from trigate.limits import Limits
@@ -143,9 +144,11 @@ class CallGate:
             return False
         watch = self._watch
         self._tap.feed(chunk)
-        watch.settle()
-        if not (self._held or self._waiting or watch.marks) and watch._whole == watch._fed:
-            self._note_sent(chunk)
+        if watch._turn.is_faulted:
+            watch.settle()
+        is_free = not (self._held or self._waiting or watch.marks)
+        if is_free and watch._whole == watch._fed and type(watch._framer) is not JSONArrayDecoder:
+            self._sent = watch._fed
             return True
         self._held += chunk
         return False
@@ -191,14 +194,10 @@ class CallGate:
             return b""
         out = bytes(self._held[:size])
         del self._held[:size]
-        self._note_sent(out)
+        self._sent += len(out)
+        if type(self._watch._framer) is JSONArrayDecoder:
+            self._last = out.rstrip()[-1:] or self._last
         return out
-
-    def _note_sent(self, out: Buffer) -> None:
-        size = memoryview(out).nbytes
-        self._sent += size
-        if size and self._framing() == "json-array":
-            self._last = bytes(out).rstrip()[-1:] or self._last
 
     # -- questions and answers ---------------------------------------------------------------------
 

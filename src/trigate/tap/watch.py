@@ -70,7 +70,7 @@ class Watch(ResponseParser):
         return goes_on
 
     def settle(self) -> None:
-        """After each chunk and at the end: what no event told."""
+        """After a fault of the bytes and at the end: what no event told."""
         if not self._is_over:
             self._look(Place(self._whole, self._turn.lanes.sequence))
 
