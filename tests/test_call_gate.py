@@ -372,3 +372,47 @@ def test_the_report_has_the_verdict_of_the_gate() -> None:
     assert (report.status, report.protocol) == ("failed", "openai-chat")
     assert report.error == ran.gate.response.error
     assert [call.state for call in report.calls] == ["void", "void"]
+
+
+def test_a_call_in_the_same_event_as_text() -> None:
+    """An event goes out whole or not at all: text beside a refused call is not shown."""
+    text = b'data: {"candidates":[{"content":{"parts":[{"text":"Let me "}]}}]}\n\n'
+    both = (
+        b'data: {"candidates":[{"content":{"parts":[{"text":"see."},'
+        b'{"functionCall":{"name":"remove_file","args":{}}}]},"finishReason":"STOP"}]}\n\n'
+    )
+    for chunks in ([text + both], cuts.singly(text + both)):
+        assert run(chunks, "gemini").out == text + both
+        ran = run(chunks, "gemini", no_removing)
+        assert check_ended(text + both, "gemini", ran).text == "Let me "
+        assert ran.out.startswith(text + b'data: {"error":{"code":403,')
+
+
+def test_an_upstream_that_breaks_inside_a_call() -> None:
+    data = good("openai-responses")
+    place = data.index(b"/tmp")
+    gate = CallGate("openai-responses", yes)
+    out = gate.feed(data[:place]) + gate.finish(ConnectionResetError("gone"))
+    assert B.name.encode() not in out.partition(b"event: error")[0]
+    assert [(decision.call.name, decision.allowed) for decision in gate.decisions] == [
+        (A.name, True),
+        (B.name, False),
+    ]
+    assert gate.decisions[1].reason == "truncated_in_line"
+    report = gate.report()
+    assert (report.status, report.cause) == ("failed", "ConnectionResetError: gone")
+    assert report.error is not None
+    assert (report.error.type, report.error.code) == ("api_error", "truncated_in_line")
+
+
+def test_the_providers_own_failure_is_told_in_place_of_a_call() -> None:
+    data = next(
+        data for name, row, data in CELLS if (name, row) == ("anthropic-messages", "error_in_mid_stream")
+    )
+    whole = trigate.parse(data, "anthropic-messages")
+    ran = run(cuts.singly(data), "anthropic-messages")
+    check_ended(data, "anthropic-messages", ran)
+    assert whole.error is not None
+    assert ran.gate.response.error is not None
+    assert ran.gate.response.error.code == whole.error.code
+    assert whole.error.message in ran.gate.response.error.message
