@@ -1,0 +1,47 @@
+"""What the gateway is told from outside: its upstreams, and what it does with a stream.
+
+Rule: read once, from the environment, at the start; a wrong value stops the start and says what would be right.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+__all__ = ["Mode", "Settings"]
+
+Mode: TypeAlias = Literal["plain", "json", "tap", "gate"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """
+    openai, anthropic   base URLs of the upstreams, without a path
+    mode                plain: bytes through, nothing else. json: the same, and each event's data read by json.loads
+                        (what many gateways do; here to compare). tap: watched by a Tap. gate: watched, and calls held
+                        by a CallGate
+    denied              names of tools whose calls are refused (mode gate); a * stands for anything
+    idle_timeout        seconds without a byte from the upstream after which it is given up
+    """
+
+    openai: str = "https://api.openai.com"
+    anthropic: str = "https://api.anthropic.com"
+    mode: Mode = "gate"
+    denied: tuple[str, ...] = field(default=())
+    idle_timeout: float = 120.0
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """From GATEWAY_OPENAI_URL, _ANTHROPIC_URL, _MODE, _DENIED (names with commas) and _IDLE_TIMEOUT."""
+        mode = environment.get("GATEWAY_MODE", cls.mode)
+        if mode not in get_args(Mode):
+            raise ValueError(f"GATEWAY_MODE must be one of {', '.join(get_args(Mode))}, not {mode!r}")
+        return cls(
+            openai=environment.get("GATEWAY_OPENAI_URL", cls.openai).rstrip("/"),
+            anthropic=environment.get("GATEWAY_ANTHROPIC_URL", cls.anthropic).rstrip("/"),
+            mode=mode,
+            denied=tuple(name for name in environment.get("GATEWAY_DENIED", "").split(",") if name),
+            idle_timeout=float(environment.get("GATEWAY_IDLE_TIMEOUT", cls.idle_timeout)),
+        )
