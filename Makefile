@@ -129,7 +129,7 @@ $(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
 	touch $@
 
 sdk: $(SDK)/installed
-	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_sdk_refusals.py tests/test_answers.py $(PYTEST_ARGS)
+	$(SDK)/bin/python -m pytest tests/test_sdk_*.py tests/test_answers.py $(PYTEST_ARGS)
 
 $(PEERS)/installed: $(PACKAGE) tests/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
