@@ -1,0 +1,58 @@
+"""anthropic's decoder, replaced: a decoder for the SDK's `_make_sse_decoder` point, and patch() that puts it in.
+
+Rules
+ - What an event is, the WHATWG standard says; where the SDK says otherwise stands in docs/compat/anthropic.md.
+ - The SDK is imported by the first patch, and by nothing else here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from trigate.compat.sdk_events import Decoder, ServerSentEvent
+from trigate.compat.sdk_point import SDKPoint
+from trigate.compat.shadow import shadow as shadowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trigate.compat.patching import Patch
+    from trigate.compat.shadow import Report
+    from trigate.limits import Limits
+
+__all__ = ["Decoder", "ServerSentEvent", "patch", "unpatch"]
+
+_POINT = SDKPoint("anthropic")
+
+
+def patch(
+    client: object | None = None,
+    *,
+    errors: Literal["replace", "strict"] = "strict",
+    limits: Limits | None = None,
+    shadow: Report | None = None,
+) -> Patch:
+    """Puts trigate's decoder in; as a context manager, until the end of the block.
+
+    client   an Anthropic or AsyncAnthropic client (or a subclass): that client and its with_options() copies. None:
+             every client of the process, those that are there already too
+    errors   "strict" or "replace": see Decoder
+    limits   bounds of memory; see Decoder
+    shadow   called with each Difference: then the SDK's own decoder goes on giving the events, and trigate's reads
+             the same bytes beside it
+
+    TypeError: no client of anthropic. RuntimeError: this version has no place for another decoder, or this client
+    (Bedrock's, which reads AWS event streams) one of its own.
+    ImportError: anthropic is not installed.
+    """
+
+    def make(original: Callable[[], Any]) -> Any:
+        ours = Decoder(errors=errors, limits=limits, keeps_raw=True)
+        return ours if shadow is None else shadowed(original(), ours, report=shadow)
+
+    return _POINT.patch(client, make)
+
+
+def unpatch(client: object | None = None) -> None:
+    """Takes out the latest patch of the client, or of the process; RuntimeError if there is none."""
+    _POINT.unpatch(client)
