@@ -14,11 +14,12 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import trigate
+from trigate.errors import DecodeError
 from trigate.leftover import Leftover
 from trigate.limits import Limits
 
 if TYPE_CHECKING:
-    from trigate.errors import DecodeError, LimitError
+    from trigate.errors import LimitError
 
 __all__ = ["LIMITS", "Decoder", "ServerSentEvent"]
 
@@ -153,10 +154,15 @@ class Decoder:
         return made
 
     def finish(self) -> Leftover:
-        """Declares the end of the body; what is unfinished is no event, as the standard says."""
-        self.leftover = self._decoder.finish()
+        """Declares the end of the body; what is unfinished is no event, as the standard says.
+
+        DecodeError: with errors="strict", the body ended inside a character.
+        """
+        left = self.leftover = self._decoder.finish()
         self._held.clear()
-        return self.leftover
+        if left.where == "character" and self._decoder.errors == "strict":
+            raise _cut_character(left, self._decoder.bytes_fed)
+        return left
 
     def _make(self, event: trigate.ServerSentEvent, block: bytes) -> ServerSentEvent:
         name = event.event
@@ -181,6 +187,12 @@ class Decoder:
         if len(self._held) > self._most_held:
             self._held_at += len(self._held)
             self._held.clear()
+
+
+def _cut_character(left: Leftover, end: int) -> DecodeError:
+    whole = len(left.bytes.decode("utf-8", "ignore").encode())
+    at = end - len(left.bytes) + whole
+    return DecodeError(f"the bytes end inside a character, at byte {at}", code="invalid_utf8", offset=at)
 
 
 def _spells_message(block: bytes) -> bool:

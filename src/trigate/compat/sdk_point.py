@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -78,8 +78,9 @@ class SDKPoint:
             original = getattr(base, _POINT, None)
             decoder = getattr(module, "SSEDecoder", None)
             if base is None or original is None or not hasattr(decoder, "iter_bytes"):
+                version = getattr(sys.modules.get(self._package), "__version__", "")
                 raise RuntimeError(
-                    f"{self._package} {importlib.metadata.version(self._package)} has no place for another decoder"
+                    f"{self._package} {version} has no place for another decoder"
                     f" (BaseClient.{_POINT}, and SSEDecoder.iter_bytes): nothing was patched"
                 )
             self._base, self._original = base, original
