@@ -4,7 +4,8 @@ Rules
  - The client's own reader is httpx2's EventSource; this one has what the client uses of it: `response`, asynchronous
    iteration, SSEError, a bound for an event.
  - An id or a retry field in a block without data makes no event, says the standard, but it counts: the client learns it
-   by an empty message, which it takes for the keep-alive that it is.
+   by an empty message, which it passes over as a keep-alive. An id is told with the chunk, a time when it is needed: at
+   the end of the body, for it may belong to a block that has not ended.
  - mcp and httpx2 are imported by the first patch and by the first error, and by nothing else here.
 """
 
@@ -53,17 +54,31 @@ class Reader:
         return self._decoder.error
 
     def feed(self, chunk: bytes) -> list[trigate.ServerSentEvent]:
-        events = self._decoder.feed(chunk)
+        """The events that end in these bytes; behind them an empty message, if a later block changed the id.
+
+        What cannot be read is told by `error`.
+        """
+        try:
+            events = self._decoder.feed(chunk)
+        except LimitError:
+            return []
         for event in events:
             self._id = event.id
             if event.retry is not None:
                 self._retry = event.retry
-        last_id, retry = self._decoder.last_event_id, self._decoder.reconnection_time
-        if (last_id, retry) != (self._id, self._retry):
-            told = retry if retry != self._retry else None
-            events.append(trigate.ServerSentEvent(id=last_id, retry=told))
-            self._id, self._retry = last_id, retry
+        if self._decoder.last_event_id != self._id:
+            events.append(self._message())
         return events
+
+    def rest(self) -> list[trigate.ServerSentEvent]:
+        """An empty message with the reconnection time, if no event told it: to be read before connecting again."""
+        return [] if self._decoder.reconnection_time == self._retry else [self._message()]
+
+    def _message(self) -> trigate.ServerSentEvent:
+        retry = self._decoder.reconnection_time
+        told = retry if retry != self._retry else None
+        self._id, self._retry = self._decoder.last_event_id, retry
+        return trigate.ServerSentEvent(id=self._id, retry=told)
 
     def finish(self) -> Leftover:
         return self._decoder.finish()
@@ -89,19 +104,26 @@ class EventSource:
                 f"expected the content type text/event-stream, found {_media_type(self._response)!r}"
             )
         reader = Reader(self._max_event_size)
-        async for chunk in self._response.aiter_bytes():
-            for event in reader.feed(chunk):
+        try:
+            async for chunk in self._response.aiter_bytes():
+                for event in reader.feed(chunk):
+                    yield event
+                if reader.error is not None:
+                    raise self._error(reader.error)
+        except Exception:
+            for event in reader.rest():
                 yield event
-            if reader.error is not None:
-                raise self._error(reader.error)
+            raise
+        for event in reader.rest():
+            yield event
 
     def _error(self, what: Exception | str) -> Exception:
-        import httpx2  # its response is at hand: it is there
-
+        httpx2 = importlib.import_module("httpx2")  # its response is at hand: it is there
+        cause = what if isinstance(what, Exception) else None
         if isinstance(what, LimitError):
             what = f"a server-sent event is longer than {self._max_event_size} bytes: {what}"
-        error = httpx2.SSEError(str(what), request=self._response.request)
-        error.__cause__ = what if isinstance(what, Exception) else None
+        error: Exception = httpx2.SSEError(str(what), request=self._response.request)
+        error.__cause__ = cause
         return error
 
 
@@ -262,7 +284,7 @@ def _stack_of(client: Any) -> Stack:
     if client is None:
         return _NAMES.process
     try:
-        import httpx2
+        httpx2 = importlib.import_module("httpx2")
     except ImportError as error:
         raise ImportError("trigate.compat.mcp needs mcp 2 and its httpx2: pip install mcp") from error
     if not isinstance(client, httpx2.AsyncClient):

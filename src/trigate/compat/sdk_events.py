@@ -127,11 +127,14 @@ class Decoder:
 
     @property
     def error(self) -> DecodeError | LimitError | MemoryError | None:
-        """Why no more can be read: set by the feed that met it, raised by the next one."""
+        """Why no more can be read."""
         return self._decoder.error
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
-        """The next bytes: the events that end in them, also those before an error; look at `error` after it."""
+        """The next bytes: the events that end in them.
+
+        An error in them is raised if no event stands before it; or else by the next call, and `error` tells it now.
+        """
         events = self._decoder.feed(chunk)
         source: bytes | bytearray = chunk
         if self._held:
