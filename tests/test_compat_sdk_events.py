@@ -158,6 +158,19 @@ def test_events_before_ill_formed_bytes_come_first(size: int) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+def test_what_a_broken_body_left_is_let_go() -> None:
+    def broken() -> Iterator[bytes]:
+        yield b"data: half"
+        raise OSError("reset")
+
+    decoder = Decoder()
+    with pytest.raises(OSError, match="reset"):
+        list(decoder.iter_bytes(broken()))
+    assert decoder._held == b""
+    (event,) = decoder.iter_bytes(iter([b"data: a\n\n"]))
+    assert (event.data, event.start, event.end) == ("a", 0, 9)
+
+
 def test_asynchronously_the_same_error() -> None:
     found: list[str] = []
 

@@ -49,6 +49,18 @@ class Peer:
     unshipped: str = ""
 
 
+#: What the SDKs' own settings say, so that their asynchronous tests run.
+ASYNCIO = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=session")
+#: The SDKs ask for events of blocks that hold a type alone.
+NO_DATA = (
+    Deviation(
+        "tests/test_streaming.py::test_event_missing_data*", DISPATCH, "a block without data gives no event"
+    ),
+    Deviation(
+        "tests/test_streaming.py::test_multiple_events[*", DISPATCH, "the same, for each of two blocks"
+    ),
+)
+
 PEERS = (
     Peer(
         "httpx-sse",
@@ -92,5 +104,31 @@ PEERS = (
         ("tests/test_sseclient.py", "tests/unittests.py"),
         "sseclient.md",
         unshipped="its sdist holds no tests",
+    ),
+    Peer(
+        "openai",
+        "3.57.0",
+        "as_openai",
+        ("tests/test_streaming.py", "tests/test_sse_framing.py"),
+        "openai.md",
+        options=ASYNCIO,
+        deviations=NO_DATA,
+        private=(
+            "tests/test_sse_framing.py::test_unterminated_event*",
+            "tests/test_sse_framing.py::test_ignored_lines_are_discarded_incrementally*",
+            "tests/test_sse_framing.py::test_partial_line_uses_mutable_buffer",
+            "tests/test_sse_framing.py::test_sync_interruption_closes_response",
+            "tests/test_sse_framing.py::test_async_interruption_closes_response",
+            "tests/test_sse_framing.py::test_cancellation_clears_partial_event_and_closes_response",
+        ),
+    ),
+    Peer(
+        "anthropic",
+        "2.14.0",
+        "as_anthropic",
+        ("tests/test_streaming.py",),
+        "anthropic.md",
+        options=(*ASYNCIO, "-p", "tests._alias_httpx"),
+        deviations=NO_DATA,
     ),
 )

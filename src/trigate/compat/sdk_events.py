@@ -74,7 +74,7 @@ class ServerSentEvent:
 
 
 class Decoder:
-    """Takes the place of an SDK's SSEDecoder: iter_bytes, aiter_bytes, decode. One decoder reads one body.
+    """Takes the place of an SDK's SSEDecoder: iter_bytes, aiter_bytes, decode. One body at a time.
 
     errors     "strict": ill-formed UTF-8 raises trigate.errors.DecodeError, where the SDKs raise UnicodeDecodeError;
                both are ValueErrors. "replace": U+FFFD, as browsers do
@@ -102,20 +102,26 @@ class Decoder:
 
     def iter_bytes(self, iterator: Iterator[bytes]) -> Iterator[ServerSentEvent]:
         """The events of a body that comes in chunks, each as soon as its blank line is there."""
-        for chunk in iterator:
-            yield from self.feed(chunk)
-            if self._decoder.error is not None:
-                raise self._decoder.error
-        self.finish()
+        try:
+            for chunk in iterator:
+                yield from self.feed(chunk)
+                if self._decoder.error is not None:
+                    raise self._decoder.error
+            self.finish()
+        finally:
+            self._reset()
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[ServerSentEvent]:
         """iter_bytes for an asynchronous iterator."""
-        async for chunk in iterator:
-            for event in self.feed(chunk):
-                yield event
-            if self._decoder.error is not None:
-                raise self._decoder.error
-        self.finish()
+        try:
+            async for chunk in iterator:
+                for event in self.feed(chunk):
+                    yield event
+                if self._decoder.error is not None:
+                    raise self._decoder.error
+            self.finish()
+        finally:
+            self._reset()
 
     def decode(self, line: str) -> ServerSentEvent | None:
         """One line without its end; an event if it was the blank line behind one."""
@@ -143,17 +149,8 @@ class Decoder:
         else:
             self._held_at = self._fed
         self._fed += len(chunk)
-        made = []
-        done = self._held_at
-        for event in events:
-            assert event.start is not None
-            assert event.end is not None
-            # A block that was let go is longer than what is held: its rest would be read as another one.
-            whole = event.start >= self._held_at
-            block = bytes(source[event.start - self._held_at : event.end - self._held_at]) if whole else b""
-            made.append(self._make(event, block))
-            done = event.end
-        self._hold(source, done)
+        made = [self._make(event, source) for event in events]
+        self._hold(source, (events[-1].end or 0) if events else self._held_at)
         return made
 
     def finish(self) -> Leftover:
@@ -162,22 +159,32 @@ class Decoder:
         DecodeError: with errors="strict", the body ended inside a character.
         """
         left = self.leftover = self._decoder.finish()
-        self._held.clear()
         if left.where == "character" and self._decoder.errors == "strict":
             raise _cut_character(left, self._decoder.bytes_fed)
         return left
 
-    def _make(self, event: trigate.ServerSentEvent, block: bytes) -> ServerSentEvent:
+    def _reset(self) -> None:
+        """Lets go of what a body left: a stream is often kept after its end."""
+        self._decoder.reset()
+        self._held.clear()
+        self._held_at = self._fed = 0
+
+    def _make(self, event: trigate.ServerSentEvent, source: bytes | bytearray) -> ServerSentEvent:
+        # Where its block is in the source: before it, if the block is longer than may be held.
+        start, end = (event.start or 0) - self._held_at, (event.end or 0) - self._held_at
+        made = ServerSentEvent.__new__(ServerSentEvent)  # an event is made for each delta: not by keywords
         name = event.event
-        return ServerSentEvent(
-            event=name if name != "message" or _spells_message(block) else None,
-            data=event.data,
-            id=event.id or None,
-            retry=event.retry,
-            start=event.start,
-            end=event.end,
-            block=block if self._keeps_raw else b"",
-        )
+        if name == "message" and (start < 0 or not _spells_message(source, start, end)):
+            made.event = None
+        else:
+            made.event = name
+        made.data = event.data
+        made.id = event.id or None
+        made.retry = event.retry
+        made.start = event.start
+        made.end = event.end
+        made._block = bytes(source[start:end]) if self._keeps_raw and start >= 0 else b""
+        return made
 
     def _hold(self, source: bytes | bytearray, done: int) -> None:
         """Keeps what comes behind the last event; nothing of a block that is longer than may be held."""
@@ -198,12 +205,12 @@ def _cut_character(left: Leftover, end: int) -> DecodeError:
     return DecodeError(f"the bytes end inside a character, at byte {at}", code="invalid_utf8", offset=at)
 
 
-def _spells_message(block: bytes) -> bool:
+def _spells_message(source: bytes | bytearray, start: int, end: int) -> bool:
     """Whether a block whose type is "message" says so, or names no type. The last type field counts."""
-    if b"event" not in block:
+    if source.find(b"event", start, end) < 0:
         return False
     named = b""
-    for line in block.splitlines():
+    for line in bytes(source[start:end]).splitlines():
         name, _, value = line.partition(b":")
         if name == b"event":
             named = value

@@ -1,0 +1,10 @@
+"""Puts trigate.compat.openai's decoder under every client and in the place of the SDK's, for its own tests."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from trigate.compat import openai as face
+
+face.patch()
+import_module("openai._streaming").__dict__["SSEDecoder"] = face.Decoder
