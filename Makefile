@@ -29,7 +29,7 @@ help:
 	@echo "make bench-counts    instructions for each event, and the speed of each kernel, into benchmarks/README.md"
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
-	@echo "make sdk             what goes back, against the request types of the official SDKs"
+	@echo "make sdk             the official SDKs: what goes back, against their request types; their streams, patched"
 	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
 	@echo "make wheels          a wheel for every CPython here, each tested without a compiler (docs/packaging.md)"
 	@echo "make sdk             what goes back, and what a gate refuses, against the official SDKs"
@@ -105,6 +105,7 @@ bench-full: $(BENCH)/installed
 	$(BENCH_RUN) --plan full --figures benchmarks/results/figures.json $(PYTEST_ARGS)
 	$(BENCH)/bin/python benchmarks/report.py benchmarks/results/figures.json benchmarks/results --readme README.md
 	$(BENCH)/bin/python benchmarks/hits.py --write --if-there
+	$(BENCH)/bin/python benchmarks/patched.py --plan full --write
 
 bench-counts: $(VENV)/installed
 	$(BIN)/python benchmarks/counts.py --write
@@ -130,6 +131,10 @@ $(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
 
 sdk: $(SDK)/installed
 	$(SDK)/bin/python -m pytest tests/test_sdk_*.py tests/test_answers.py $(PYTEST_ARGS)
+
+	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_answers.py tests/test_compat_openai.py \
+	    tests/test_compat_anthropic.py tests/test_compat_mcp.py $(PYTEST_ARGS)
+	$(SDK)/bin/python -m pytest tests/test_docs.py -k "test_example and (openai.md or anthropic.md or mcp.md)" $(PYTEST_ARGS)
 
 $(PEERS)/installed: $(PACKAGE) tests/peers/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
