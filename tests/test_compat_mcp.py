@@ -112,7 +112,9 @@ def test_a_time_in_a_block_of_its_own_is_told_before_the_client_connects_again()
 
 
 def test_no_event_stream() -> None:
-    with pytest.raises(httpx2.SSEError, match="text/event-stream, found 'text/html'") as caught:
+    with pytest.raises(
+        httpx2.SSEError, match="text/event-stream, found 'text/html; charset=utf-8'"
+    ) as caught:
         events([b"data: a\n\n"], headers={"content-type": "text/html; charset=utf-8"})
     assert caught.value.request.url == URL
     assert [

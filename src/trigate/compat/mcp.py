@@ -20,6 +20,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import trigate
+from trigate.compat.media_type import is_event_stream
 from trigate.compat.patching import Patch, Stack
 from trigate.compat.shadow import shadow as shadowed
 from trigate.errors import LimitError
@@ -39,13 +40,13 @@ _WITHIN = "sse_within_origin"
 class Reader:
     """The events of one body: those of the standard, and what blocks without data said.
 
-    max_event_bytes: the bound of an event's data and type; None for as much as there is memory
+    max_event_bytes: the bound of an event's data and type, and of its id; None for as much as there is memory
     """
 
     def __init__(self, max_event_bytes: int | None = _MOST) -> None:
         # Half of what is possible, for a line's own bound is a little above it.
         most = sys.maxsize // 2 if max_event_bytes is None else max_event_bytes
-        self._decoder = trigate.SSEDecoder(limits=trigate.Limits(max_event_bytes=most))
+        self._decoder = trigate.SSEDecoder(limits=trigate.Limits(max_event_bytes=most, max_id_bytes=most))
         self._id = ""
         self._retry: int | None = None
 
@@ -87,7 +88,8 @@ class Reader:
 class EventSource:
     """The events of a response to the MCP client. httpx2.SSEError: no event stream, or an event above the bound.
 
-    max_event_size: as httpx2's; it counts the data and the type of an event, not the names of fields
+    max_event_size: as httpx2's; it counts the data and the type of an event, and apart from them its id, but not the
+    names of fields
     """
 
     def __init__(self, response: Any, max_event_size: int | None = _MOST) -> None:
@@ -99,9 +101,9 @@ class EventSource:
         return self._response
 
     async def __aiter__(self) -> AsyncIterator[trigate.ServerSentEvent]:
-        if not _is_event_stream(self._response):
+        if not is_event_stream(_content_type(self._response)):
             raise self._error(
-                f"expected the content type text/event-stream, found {_media_type(self._response)!r}"
+                f"expected the content type text/event-stream, found {_content_type(self._response)!r}"
             )
         reader = Reader(self._max_event_size)
         try:
@@ -163,7 +165,7 @@ class _Shadowed:
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         response = self.response
-        if not _is_event_stream(response):  # which the original refuses, and so would ours
+        if not is_event_stream(_content_type(response)):  # which the original refuses, and so would ours
             async for event in self._original:
                 yield event
             return
@@ -271,12 +273,8 @@ class _Mark:
 _NAMES = _Names()
 
 
-def _is_event_stream(response: Any) -> bool:
-    return _media_type(response).lower() == "text/event-stream"
-
-
-def _media_type(response: Any) -> str:
-    return str(response.headers.get("content-type", "")).partition(";")[0].strip()
+def _content_type(response: Any) -> str:
+    return str(response.headers.get("content-type", ""))
 
 
 def _stack_of(client: Any) -> Stack:
