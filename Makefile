@@ -130,10 +130,8 @@ $(SDK)/installed: $(PACKAGE) tests/sdk-requirements.txt
 	touch $@
 
 sdk: $(SDK)/installed
-	$(SDK)/bin/python -m pytest tests/test_sdk_*.py tests/test_answers.py $(PYTEST_ARGS)
-
-	$(SDK)/bin/python -m pytest tests/test_sdk_types.py tests/test_answers.py tests/test_compat_openai.py \
-	    tests/test_compat_anthropic.py tests/test_compat_mcp.py tests/test_compat_agreement.py \
+	$(SDK)/bin/python -m pytest tests/test_sdk_*.py tests/test_answers.py tests/test_compat_openai.py \
+	    tests/test_compat_anthropic.py tests/test_compat_mcp.py tests/test_compat_sdk_agreement.py \
 	    tests/test_benchmark_patched.py $(PYTEST_ARGS)
 	$(SDK)/bin/python -m pytest tests/test_docs.py -k "test_example and (openai.md or anthropic.md or mcp.md)" $(PYTEST_ARGS)
 
