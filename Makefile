@@ -29,10 +29,9 @@ help:
 	@echo "make bench-counts    instructions for each event, and the speed of each kernel, into benchmarks/README.md"
 	@echo "make behaviour       what other libraries do with the bytes of the cut matrix"
 	@echo "make live            a real server: llama.cpp with a small model (docs/live.md)"
-	@echo "make sdk             the official SDKs: what goes back, against their request types; their streams, patched"
+	@echo "make sdk             the official SDKs: what goes back, what a gate refuses, and their streams, patched"
 	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
 	@echo "make wheels          a wheel for every CPython here, each tested without a compiler (docs/packaging.md)"
-	@echo "make sdk             what goes back, and what a gate refuses, against the official SDKs"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
