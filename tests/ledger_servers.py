@@ -51,7 +51,9 @@ def _home(owner: tuple[int, int] | None) -> Iterator[Path]:
 @contextmanager
 def _running(command: Sequence[str], home: Path, stop: signal.Signals, **options: Any) -> Iterator[None]:
     with (home / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=home, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **options)
+        process = subprocess.Popen(
+            command, cwd=home, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **options
+        )
     try:
         yield
     finally:
@@ -102,7 +104,19 @@ def postgres_server() -> Iterator[str]:
     user, options = _other_user()
     with _home(user) as home:
         made = subprocess.run(
-            [initdb, "-D", str(home / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-N"],
+            [
+                initdb,
+                "-D",
+                str(home / "data"),
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--no-sync",
+                "-N",
+            ],
             capture_output=True,
             cwd=home,
             check=False,
