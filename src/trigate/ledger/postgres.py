@@ -139,17 +139,18 @@ class PostgresLedger(Ledger):
             types = {"text": "text", "integer": "bigint"}
             columns = [f"{name} {types[kind]}{'' if null else ' NOT NULL'}" for name, kind, null in COLUMNS]
             states = ", ".join(f"'{state}'" for state in STATES)
+            index = self._table.rpartition(".")[2] + "_by_state"
             with connection.transaction():
-                # Two that create one table at once fail, "if not exists" or not: one after the other.
+                # Two that create one table at once fail, "if not exists" or not: so one after the other. To look for
+                # the table again would not do: the server may answer from what it had cached before the lock.
                 _run(connection, "SELECT pg_advisory_xact_lock(%s)", (0x74674C67,))
-                if self._version(connection) is None:
-                    _run(
-                        connection,
-                        f"CREATE TABLE {self._table} ({', '.join(columns)}, "
-                        f"PRIMARY KEY (id), CHECK (state IN ({states})))",
-                    )
-                    _run(connection, f"CREATE INDEX ON {self._table} (state, created)")
-                    _run(connection, f"COMMENT ON TABLE {self._table} IS 'trigate ledger {SCHEMA_VERSION}'")
+                _run(
+                    connection,
+                    f"CREATE TABLE IF NOT EXISTS {self._table} ({', '.join(columns)}, "
+                    f"PRIMARY KEY (id), CHECK (state IN ({states})))",
+                )
+                _run(connection, f"CREATE INDEX IF NOT EXISTS {index} ON {self._table} (state, created)")
+                _run(connection, f"COMMENT ON TABLE {self._table} IS 'trigate ledger {SCHEMA_VERSION}'")
         version = self._version(connection)
         if version is None or not version.startswith("trigate ledger "):
             raise LedgerError(f"the database has no ledger in {self._table}", code="not_a_ledger")

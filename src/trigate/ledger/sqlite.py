@@ -151,7 +151,9 @@ class SQLiteLedger(Ledger):
             )
 
     def _check_schema(self, connection: sqlite3.Connection) -> None:
-        if self._version(connection) == 0 and self._mode == "rwc":
+        with _transaction(connection, "DEFERRED"):  # one snapshot: another process may be making it
+            version = self._version(connection)
+        if version == 0 and self._mode == "rwc":
             with _transaction(connection):
                 if self._version(connection) == 0:  # nobody was faster
                     strict = " STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
@@ -159,7 +161,8 @@ class SQLiteLedger(Ledger):
                     connection.execute(_INDEX)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        if (version := self._version(connection)) != SCHEMA_VERSION:
+                version = self._version(connection)
+        if version != SCHEMA_VERSION:
             raise wrong_version(version)
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -168,7 +171,7 @@ class SQLiteLedger(Ledger):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application == _APPLICATION_ID:
             return int(version)
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables or application or version or self._mode != "rwc":
             raise LedgerError(f"{self._path} is no ledger", code="not_a_ledger")
         return 0
@@ -215,9 +218,9 @@ class SQLiteLedger(Ledger):
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
     """Committed at its end, or rolled back."""
-    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
         connection.execute("COMMIT")
