@@ -1,6 +1,6 @@
 """Faults with real processes: workers that race for the same calls, and workers that are killed at any step.
 
-    python tests/ledger_faults.py [--backend sqlite] [--workers 8] [--calls 1000] [--kills 300] [--table]
+    python tests/ledger_faults.py [--backend sqlite] [--url WHERE] [--workers 8] [--calls 1000] [--kills 300] [--table]
 
 Who ran what is told by an independent witness: each run appends one line to a file, in one write with O_APPEND.
 A second file of that kind says which results a worker had been told are stored. The ledger is compared with both.
@@ -21,7 +21,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,11 +54,15 @@ class Arena:
     def __init__(self, url: str, home: Path, lease: float) -> None:
         self.url = url
         self.lease = lease
+        self.scope = f"faults in {home}"  # nobody else's calls, whatever the ledger holds
         self._acted = home / "acted"
         self._told = home / "told"
         self._broken = home / "broken"
         for path in (self._acted, self._told, self._broken):
             path.touch()
+
+    def key(self, number: int) -> Key:
+        return Key(self.scope, f"resp_{number // 4}", f"call_{number}", "transfer")
 
     # -- in a worker
 
@@ -74,7 +78,7 @@ class Arena:
             for number in numbers:
                 at("before the claim")
                 with _inside(ledger, lambda: at("in the claim's transaction")):
-                    claim = ledger.claim(key(number), DIGEST, lease=self.lease)
+                    claim = ledger.claim(self.key(number), DIGEST, lease=self.lease)
                 if claim.outcome != "claimed":
                     continue
                 at("after the claim")
@@ -118,7 +122,7 @@ class Arena:
             {"twice": sum(times > 1 for times in acted.values()), "lost": 0, "wrong": 0}
         )
         for number in range(count):
-            entry = ledger.get(key(number))
+            entry = ledger.get(self.key(number))
             state = "absent" if entry is None else entry.state
             states[state] += 1
             has_result = entry is not None and entry.result == number * 7
@@ -128,10 +132,6 @@ class Arena:
             elif state != "unknown":  # neither finished nor in doubt: then nothing may have happened
                 faults["wrong"] += acted[number] != 0 or state not in ("absent", "proposed")
         return {**states, **faults}
-
-
-def key(number: int) -> Key:
-    return Key("faults", f"resp_{number // 4}", f"call_{number}", "transfer")
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def massacre(arena: Arena, workers: int, kills: int, seed: int = 1) -> dict[str,
         time.sleep(0.0005)
     calls = started * 2 + 12
     with open_ledger(arena.url) as ledger:
-        while ledger.entries("claimed", limit=1):
+        while ledger.entries("claimed", arena.scope, limit=1):
             time.sleep(0.01)
         found = arena.check(ledger, calls)
         resolved = _resolve(arena, ledger)
@@ -232,7 +232,7 @@ def _resolve(arena: Arena, ledger: Ledger) -> Counter[str]:
     acted = arena.acted()
     resolved: Counter[str] = Counter()
     ledger.expire()
-    for entry in ledger.entries("unknown", limit=100_000):
+    for entry in ledger.entries("unknown", arena.scope, limit=100_000):
         number = int(entry.key.call.removeprefix("call_"))
         found = Finding("succeeded", result=number * 7) if acted[number] else Finding("not_happened")
         ledger.reconcile(entry.key, found)
@@ -247,24 +247,20 @@ def faultless(result: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def arena_of(backend: str, lease: float) -> Iterator[Arena]:
-    """A fresh ledger of this backend, server and all."""
+def arena_of(url: str, lease: float) -> Iterator[Arena]:
+    """A ledger with witnesses in a directory of their own."""
     home = Path(tempfile.mkdtemp(prefix="tg-faults-"))
     try:
-        if backend == "sqlite":
-            yield Arena(str(home / "ledger.db"), home, lease)
-        else:
-            with SERVERS[backend]() as url:
-                yield Arena(url, home, lease)
+        yield Arena(url or str(home / "ledger.db"), home, lease)
     finally:
         shutil.rmtree(home)
 
 
-def run(backend: str, workers: int, calls: int, kills: int, lease: float) -> dict[str, Any]:
-    """A race and a massacre, each on a fresh ledger. The race's lease is long: nobody dies there."""
-    with arena_of(backend, 600.0) as arena:
+def run(backend: str, url: str, workers: int, calls: int, kills: int, lease: float) -> dict[str, Any]:
+    """A race and a massacre. The race's lease is long: nobody dies there. url: "" for a fresh SQLite file."""
+    with arena_of(url, 600.0) as arena:
         raced = race(arena, workers, calls)
-    with arena_of(backend, lease) as arena:
+    with arena_of(url, lease) as arena:
         killed = massacre(arena, workers, kills)
     return {"backend": backend, "race": raced, "kills": killed, "ok": faultless(raced) and faultless(killed)}
 
@@ -290,9 +286,17 @@ def table(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def _place(backend: str, url: str) -> AbstractContextManager[str]:
+    """Where the ledger is: the given place, a fresh server, or "" for fresh files."""
+    return nullcontext(url) if url or backend == "sqlite" else SERVERS[backend]()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Races and kills on real ledgers.")
     parser.add_argument("--backend", choices=["sqlite", *SERVERS], action="append")
+    parser.add_argument(
+        "--url", default="", help="a ledger to use, with one --backend; else a fresh one is made"
+    )
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=300)
@@ -302,7 +306,10 @@ def main() -> int:
     results = []
     for backend in options.backend or ["sqlite", *SERVERS]:
         try:
-            results.append(run(backend, options.workers, options.calls, options.kills, options.lease))
+            with _place(backend, options.url) as url:
+                results.append(
+                    run(backend, url, options.workers, options.calls, options.kills, options.lease)
+                )
         except Missing as reason:
             print(f"{backend}: skipped, {reason}", file=sys.stderr)
             continue
