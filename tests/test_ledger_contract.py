@@ -404,7 +404,7 @@ def test_a_url_opens_it(place: Place) -> None:
         assert type(ledger).__name__.lower().startswith(place.backend)
         claim = ledger.claim(key(scope=place.name or "url"), A)
         assert claim.outcome == "claimed"
-    with open_ledger(place.url, create=False) as ledger:
+    with open_ledger(place.url, mode="rw") as ledger:
         assert state(ledger, claim.key) == "claimed"
 
 

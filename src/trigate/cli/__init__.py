@@ -1,4 +1,4 @@
-"""The command line: what a recorded stream asks for, and whether it may have it.
+"""The command line: what a recorded stream asks for, whether it may have it, and what became of it.
 
 Rules
  - The exit code is the verdict (EXIT_CODES); a program need not read the text.
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from trigate.cli import calls, events
+from trigate.cli import calls, events, ledger
 from trigate.cli.render import complain, escape
 from trigate.cli.source import InputError
 from trigate.protocols import PROTOCOLS
@@ -51,13 +51,15 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="trigate",
-        description="Reads the recorded byte stream of a model API: its calls, its events, how it ended.",
+        description="Reads the recorded byte stream of a model API: its calls, its events, how it ended. "
+        "Looks into a ledger of calls.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"trigate {_version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
     _add_calls(verbs)
     _add_events(verbs)
+    _add_ledger(verbs)
     return parser
 
 
@@ -123,6 +125,16 @@ def _add_events(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     parser.add_argument("--strict", action="store_true", help="ill-formed UTF-8 is an error, not U+FFFD")
     parser.set_defaults(run=events.run)
+
+
+def _add_ledger(verbs: argparse._SubParsersAction[_Parser]) -> None:
+    parser = verbs.add_parser(
+        "ledger",
+        help="what a ledger of calls holds: list, show, reconcile",
+        description="Looks into a ledger of tool calls, and tells it what became of a call in doubt.",
+        allow_abbrev=False,
+    )
+    ledger.add_verbs(parser)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:

@@ -49,6 +49,9 @@ _STYLES = {
     "truncated": "bold red",
     "failed": "bold red",
     "conflict": "bold red",
+    "succeeded": "bold green",
+    "claimed": "yellow",
+    "unknown": "bold red",
 }
 
 

@@ -8,6 +8,7 @@ Rules
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from trigate.ledger.contract import Ledger
 from trigate.ledger.sqlite import SQLiteLedger
@@ -15,22 +16,24 @@ from trigate.ledger.sqlite import SQLiteLedger
 __all__ = ["open_ledger"]
 
 
-def open_ledger(where: str | os.PathLike[str], *, create: bool = True) -> Ledger:
+def open_ledger(where: str | os.PathLike[str], *, mode: Literal["rwc", "rw", "ro"] = "rwc") -> Ledger:
     """The ledger at a path or URL.
 
-    create: False opens only what is there. LedgerError as the ledgers raise it; ImportError names a missing extra.
+    mode: "rwc" makes what is missing; "rw" opens only what is there; "ro" opens a file for reading alone, and is as
+    "rw" for a server. LedgerError as the ledgers raise it; ValueError for another kind of URL; ImportError names the
+    missing extra.
     """
     kind = str(where).partition("://")[0] if "://" in str(where) else ""
     if kind in ("postgresql", "postgres"):
         from trigate.ledger.postgres import PostgresLedger
 
-        return PostgresLedger(str(where), create=create)
+        return PostgresLedger(str(where), create=mode == "rwc")
     if kind in ("redis", "rediss", "unix"):
         from trigate.ledger.redis import RedisLedger
 
-        return RedisLedger(str(where), create=create)
+        return RedisLedger(str(where), create=mode == "rwc")
     if kind:
         raise ValueError(
-            f"a ledger is a path, or a postgresql://, redis://, rediss:// or unix:// URL, not {where}"
+            f"a ledger is a path, or a postgresql://, redis://, rediss:// or unix:// URL, not {kind}://"
         )
-    return SQLiteLedger(where, mode="rwc" if create else "rw")
+    return SQLiteLedger(where, mode=mode)

@@ -62,6 +62,7 @@ class _InThreads:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._is_closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trigate-ledger")
 
     async def _do(self, verb: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
@@ -135,8 +136,10 @@ class _InThreads:
         return await self._do(self._ledger.expire)
 
     async def close(self) -> None:
-        await self._do(self._ledger.close)
-        self._thread.shutdown(wait=False)
+        if not self._is_closed:
+            self._is_closed = True
+            await self._do(self._ledger.close)
+            self._thread.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return self
