@@ -131,7 +131,7 @@ def postgres_server() -> Iterator[str]:
             psycopg.connect(url).close()
             return True
 
-        with _running(command, home, signal.SIGINT, **options):
+        with _running(command, home, signal.SIGQUIT, **options):
             _wait(is_ready, home)
             yield url
 

@@ -1,8 +1,9 @@
 """PostgresLedger: a ledger in a PostgreSQL table, for any number of hosts.
 
 Rules
- - A change locks its rows, in the order of their ids, decides by the server's clock, and commits.
- - A row that another one inserted meanwhile, a deadlock or a serialisation failure: the transaction is made anew.
+ - A change is one transaction that writes each row only if its revision is the one that was read. The server locks the
+   row while it does; who comes second sees another revision, and decides anew.
+ - The time is the server's.
  - synchronous_commit is never off: what was committed is on the server's disk.
  - A connection that broke is replaced at the next use; what was under way is a LedgerError.
 """
@@ -12,13 +13,13 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from trigate.ledger.contract import Decide, Ledger
 from trigate.ledger.entry import STATES, Entry, State
 from trigate.ledger.errors import LedgerError
+from trigate.ledger.optimistic import OptimisticLedger
 from trigate.ledger.rows import (
     COLUMNS,
     NAMES,
@@ -35,17 +36,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresLedger"]
 
-_T = TypeVar("_T")
 _NOW = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 _VALUES = ", ".join(["%s"] * len(COLUMNS))
 _CHANGES = ", ".join(f"{name} = %s" for name, _, _ in COLUMNS[1:])
-_ATTEMPTS = 20
 _TABLE_NAME = re.compile(r"([a-z_][a-z0-9_]*\.)?[a-z_][a-z0-9_]*")
 #: Connections of a parent process: never used or closed here, for the server would end the parent's session.
 _inherited: list[object] = []
 
 
-class PostgresLedger(Ledger):
+class PostgresLedger(OptimisticLedger):
     """A ledger in one table of a PostgreSQL database (12 or newer). Needs psycopg: `pip install 'trigate[postgres]'`.
 
     conninfo  a connection string or URL, as psycopg takes it
@@ -177,45 +176,51 @@ class PostgresLedger(Ledger):
 
     # -- what the contract asks for
 
-    def _transact(self, ids: Sequence[str], decide: Decide[_T]) -> _T:
-        kinds = self._psycopg.errors
+    def _fetch(self, ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
+        names = ", ".join(f"e.{name}" for name, _, _ in COLUMNS)
         with self._using() as connection:
-            for attempt in range(1, _ATTEMPTS + 1):
-                try:
-                    with connection.transaction():
-                        return self._attempt(connection, ids, decide)
-                except _OvertakenError:
-                    continue
-                except (kinds.DeadlockDetected, kinds.SerializationFailure):
-                    if attempt == _ATTEMPTS:
-                        raise
-        raise LedgerError(f"{_ATTEMPTS} transactions in a row were overtaken by others", code="ledger_busy")
+            rows = _run(
+                connection,
+                f"SELECT {_NOW}, {names} FROM (VALUES (1)) AS one LEFT JOIN {self._table} AS e ON e.id = ANY(%s)",
+                (list(ids),),
+            ).fetchall()
+        found = [entry_of(row[1:]) for row in rows if row[1] is not None]
+        return int(rows[0][0] or 0), {entry.key.id: entry for entry in found}
 
-    def _attempt(self, connection: psycopg.Connection[Row], ids: Sequence[str], decide: Decide[_T]) -> _T:
-        rows = _run(
-            connection,
-            f"SELECT {NAMES} FROM {self._table} WHERE id = ANY(%s) ORDER BY id FOR UPDATE",
-            (list(ids),),
-        ).fetchall()
-        found = {entry.key.id: entry for entry in map(entry_of, rows)}
-        changed, result = decide(self._now(connection), found)
-        self._store(connection, sorted(changed, key=lambda entry: entry.key.id), found.keys())
-        return result
+    def _store(self, changed: Sequence[Entry], found: Mapping[str, Entry]) -> bool:
+        # In one order, the known before the new: so those who wait for each other wait in one direction.
+        in_order = sorted(changed, key=lambda entry: (entry.key.id not in found, entry.key.id))
+        with self._using() as connection:
+            if len(in_order) == 1:  # one statement is a transaction by itself
+                return self._write(connection, in_order, found)
+            try:
+                with connection.transaction():
+                    if self._write(connection, in_order, found):
+                        return True
+                    raise self._psycopg.Rollback
+            except self._psycopg.errors.DeadlockDetected:
+                return False
+            return False
 
-    def _store(self, connection: psycopg.Connection[Row], changed: Sequence[Entry], known: Any) -> None:
-        new = [row_of(entry) for entry in changed if entry.key.id not in known]
-        old = [row_of(entry) for entry in changed if entry.key.id in known]
+    def _write(
+        self, connection: psycopg.Connection[Row], changed: Sequence[Entry], found: Mapping[str, Entry]
+    ) -> bool:
+        """Whether all of them were written."""
+        old = [
+            (*row_of(entry)[1:], entry.key.id, found[entry.key.id].revision)
+            for entry in changed
+            if entry.key.id in found
+        ]
+        new = [row_of(entry) for entry in changed if entry.key.id not in found]
+        update = f"UPDATE {self._table} SET {_CHANGES} WHERE id = %s AND revision = %s"
+        insert = f"INSERT INTO {self._table} ({NAMES}) VALUES ({_VALUES}) ON CONFLICT DO NOTHING"
         with connection.cursor() as cursor:
-            if old:
-                cursor.executemany(
-                    f"UPDATE {self._table} SET {_CHANGES} WHERE id = %s", [(*row[1:], row[0]) for row in old]
-                )
-            if new:
-                cursor.executemany(
-                    f"INSERT INTO {self._table} ({NAMES}) VALUES ({_VALUES}) ON CONFLICT DO NOTHING", new
-                )
-                if cursor.rowcount != len(new):
-                    raise _OvertakenError
+            for statement, rows in ((update, old), (insert, new)):
+                if rows:
+                    cursor.executemany(statement.encode("ascii"), rows)
+                    if cursor.rowcount != len(rows):
+                        return False
+        return True
 
     def _now(self, connection: psycopg.Connection[Row]) -> int:
         row = _run(connection, f"SELECT {_NOW}").fetchone()
@@ -239,18 +244,9 @@ class PostgresLedger(Ledger):
             found = self._rows(connection, "WHERE starts_with(id, %s) LIMIT 2", prefix)
             return self._now(connection), found
 
-    def _read(self, id_: str) -> tuple[int, Entry | None]:
-        with self._using() as connection:
-            found = self._rows(connection, "WHERE id = %s", id_)
-            return self._now(connection), found[0] if found else None
-
     def _rows(self, connection: psycopg.Connection[Row], rest: str, *values: Any) -> list[Entry]:
         rows = _run(connection, f"SELECT {NAMES} FROM {self._table} {rest}", values).fetchall()
         return [entry_of(row) for row in rows]
-
-
-class _OvertakenError(Exception):
-    """Another transaction inserted a row that this one had not found."""
 
 
 def _run(connection: psycopg.Connection[Row], text: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Row]:

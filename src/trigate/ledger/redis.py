@@ -11,19 +11,17 @@ Rules
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
-from trigate.ledger.contract import Decide, Ledger
 from trigate.ledger.entry import Entry, State
 from trigate.ledger.errors import LedgerError
+from trigate.ledger.optimistic import OptimisticLedger
 from trigate.ledger.rows import SCHEMA_VERSION, entry_of, row_of, wrong_version
 
 __all__ = ["RedisLedger"]
 
-_T = TypeVar("_T")
-_ATTEMPTS = 100
 _PAGE = 200
 
 # KEYS: entries. Returns the time in seconds and microseconds, then each row or false.
@@ -57,7 +55,7 @@ return 1
 """
 
 
-class RedisLedger(Ledger):
+class RedisLedger(OptimisticLedger):
     """A ledger in a Redis server (6 or newer). Needs redis-py: `pip install 'trigate[redis]'`.
 
     url       as redis-py takes it: redis://host:port/db, rediss://, unix://
@@ -157,22 +155,13 @@ class RedisLedger(Ledger):
 
     # -- what the contract asks for
 
-    def _transact(self, ids: Sequence[str], decide: Decide[_T]) -> _T:
-        for _ in range(_ATTEMPTS):
-            now, found = self._fetch(ids)
-            changed, result = decide(now, found)
-            if not changed or self._store(changed, found):
-                return result
-        raise LedgerError(f"{_ATTEMPTS} changes in a row were overtaken by others", code="ledger_busy")
-
     def _fetch(self, ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
         with self._told():
             seconds, micros, *rows = self._read_script(keys=[self._key(id_) for id_ in ids])
         found = {id_: _entry(row) for id_, row in zip(ids, rows, strict=True) if row is not None}
         return int(seconds) * 1_000_000 + int(micros), found
 
-    def _store(self, changed: Sequence[Entry], found: dict[str, Entry]) -> bool:
-        """Whether they were written: not if one of them is not as it was found."""
+    def _store(self, changed: Sequence[Entry], found: Mapping[str, Entry]) -> bool:
         words: list[str | int] = [f"{self._name}:"]
         for entry in changed:
             id_ = entry.key.id
@@ -235,10 +224,6 @@ class RedisLedger(Ledger):
                     break
         now, found = self._fetch(ids)
         return now, list(found.values())
-
-    def _read(self, id_: str) -> tuple[int, Entry | None]:
-        now, found = self._fetch([id_])
-        return now, found.get(id_)
 
 
 def _entry(row: str) -> Entry:
