@@ -1,4 +1,5 @@
 """Writes docs/state-machines.md from the code: states of machines and calls, ends of responses, limits.
+Also the states of an entry, in docs/ledger.md.
 
 Rules
  - What the page says stands in the code once: X-macro lists of the headers, trigate.Limits, the profiles.
@@ -16,12 +17,15 @@ from typing import get_args
 
 from trigate import Limits
 from trigate.calls import CallState
+from trigate.ledger.entry import STATES as ENTRY_STATES
 from trigate.protocols import PROTOCOLS
 from trigate.response import Status
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "ext" / "core"
 PAGE = ROOT / "docs" / "state-machines.md"
+LEDGER_PAGE = ROOT / "docs" / "ledger.md"
+LEDGER_MARKS = ("<!-- states: written by make docs -->", "<!-- end of states -->")
 
 _LIST = re.compile(r"#define (TG_\w+_STATES)\(X\)((?:\s*X\(\w+,(?:\s*\"(?:[^\"\\]|\\.)*\")+\s*\))+)")
 _ENTRY = re.compile(r"X\((\w+),((?:\s*\"(?:[^\"\\]|\\.)*\")+)\s*\)")
@@ -153,14 +157,32 @@ A value of n is accepted, n + 1 is an error that names the limit. The reasons st
 """
 
 
+def ledger_page() -> str:
+    """docs/ledger.md with the states as the code has them."""
+    begin, end = LEDGER_MARKS
+    before, _, rest = LEDGER_PAGE.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    rows = []
+    for state, (known, leads_to) in ENTRY_STATES.items():
+        ways = [f"`{target}`: {way}" for target, way in leads_to.items()]
+        rows.append((f"`{state}`", known, "; ".join(ways) or "nothing"))
+    arrows = [
+        f"    {state} --> {target}" for state, (_, leads_to) in ENTRY_STATES.items() for target in leads_to
+    ]
+    diagram = "\n".join(
+        ["```mermaid", "stateDiagram-v2", "    [*] --> proposed", "    [*] --> claimed", *arrows, "```"]
+    )
+    states = _table(("state", "what is known", "next, and by what"), rows)
+    return f"{before}{begin}\n{diagram}\n\n{states}\n{end}{after}"
+
+
 def main() -> int:
-    made = page()
-    if "--check" in sys.argv[1:]:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == made:
-            return 0
-        print(f"{PAGE.name} is out of date: run `make docs`", file=sys.stderr)
-        return 1
-    PAGE.write_text(made, encoding="utf-8")
+    for path, made in ((PAGE, page()), (LEDGER_PAGE, ledger_page())):
+        if "--check" not in sys.argv[1:]:
+            path.write_text(made, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != made:
+            print(f"{path.name} is out of date: run `make docs`", file=sys.stderr)
+            return 1
     return 0
 
 

@@ -32,10 +32,10 @@ DIGEST = "d" * 64
 #: Where a worker kills itself, in the order of a call; "any instant" is left to the parent.
 STEPS = (
     "before the claim",
-    "in the claim's transaction",
+    "in the claim, before its commit",
     "after the claim",
     "after the run",
-    "in the write's transaction",
+    "in the write, before its commit",
     "after the write",
     "any instant",
 )
@@ -58,6 +58,7 @@ class Arena:
         self._acted = home / "acted"
         self._told = home / "told"
         self._broken = home / "broken"
+        self._home = home
         for path in (self._acted, self._told, self._broken):
             path.touch()
 
@@ -75,9 +76,10 @@ class Arena:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         with open_ledger(self.url) as ledger:
+            (self._home / str(os.getpid())).touch()
             for number in numbers:
                 at("before the claim")
-                with _inside(ledger, lambda: at("in the claim's transaction")):
+                with _inside(ledger, lambda: at("in the claim, before its commit")):
                     claim = ledger.claim(self.key(number), DIGEST, lease=self.lease)
                 if claim.outcome != "claimed":
                     continue
@@ -85,7 +87,7 @@ class Arena:
                 _append(self._acted, number)
                 at("after the run")
                 try:
-                    with _inside(ledger, lambda: at("in the write's transaction")):
+                    with _inside(ledger, lambda: at("in the write, before its commit")):
                         ledger.succeed(claim, number * 7)
                 except StaleClaim:  # the machine was slower than the lease: the outcome is unknown
                     continue
@@ -105,6 +107,10 @@ class Arena:
             with self._broken.open("a") as file:
                 file.write(traceback.format_exc())
             os._exit(1)
+
+    def has_begun(self, child: int) -> bool:
+        """Whether that worker has opened the ledger."""
+        return (self._home / str(child)).exists()
 
     # -- afterwards
 
@@ -185,20 +191,21 @@ def race(arena: Arena, workers: int, calls: int, seed: int = 1) -> dict[str, Any
 def massacre(arena: Arena, workers: int, kills: int, seed: int = 1) -> dict[str, Any]:
     """Workers that are killed, at each step in turn. Then what is in doubt is resolved, and the rest runs."""
     chance = random.Random(seed)
-    alive: dict[int, tuple[str, float | None]] = {}
+    alive: dict[int, str] = {}
+    instants: dict[int, float] = {}
     killed: Counter[str] = Counter()
     started = 0
     while killed.total() < kills or alive:
         while len(alive) < workers and killed.total() + len(alive) < kills:
             plan = Plan(STEPS[started % len(STEPS)], chance.randrange(2))
             # Windows overlap, so that neighbours want the same calls.
-            child = arena.start(range(started * 2, started * 2 + 12), plan)
-            instant = time.monotonic() + chance.uniform(0, 0.03) if plan.step == "any instant" else None
-            alive[child] = (plan.step, instant)
+            alive[arena.start(range(started * 2, started * 2 + 12), plan)] = plan.step
             started += 1
-        for child, (step, instant) in list(alive.items()):
-            if instant is not None and time.monotonic() >= instant:
-                os.kill(child, signal.SIGKILL)
+        for child, step in list(alive.items()):
+            if step == "any instant" and arena.has_begun(child):
+                at = instants.setdefault(child, time.monotonic() + chance.uniform(0, 0.03))
+                if time.monotonic() >= at:
+                    os.kill(child, signal.SIGKILL)
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 del alive[child]

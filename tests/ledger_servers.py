@@ -20,6 +20,12 @@ from pathlib import Path
 from typing import Any
 
 _PATIENCE = 30.0
+#: A sanitizer that is loaded into the tests is nothing for the servers.
+_ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")
+}
 
 
 class Missing(Exception):  # noqa: N818 - a reason to skip, not a fault
@@ -52,7 +58,7 @@ def _home(owner: tuple[int, int] | None) -> Iterator[Path]:
 def _running(command: Sequence[str], home: Path, stop: signal.Signals, **options: Any) -> Iterator[None]:
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=home, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **options
+            command, cwd=home, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=_ENVIRONMENT, **options
         )
     try:
         yield
@@ -118,6 +124,7 @@ def postgres_server() -> Iterator[str]:
                 "-N",
             ],
             capture_output=True,
+            env=_ENVIRONMENT,
             cwd=home,
             check=False,
             **options,

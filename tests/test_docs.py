@@ -24,6 +24,7 @@ import pytest
 import trigate
 from trigate.calls import ToolCall
 from trigate.cli.calls import EXIT_CODES
+from trigate.ledger.errors import CODES as LEDGER_CODES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -267,9 +268,10 @@ class Codes(ast.NodeVisitor):
 
 @cache
 def sources() -> tuple[Path, ...]:
-    """The files of the package that `import trigate` loads: what is not reachable from there says nothing."""
+    """The files of the package that are imported: what is not reachable says nothing."""
     loaded = "[m.__file__ for n, m in sys.modules.items() if n.startswith('trigate.') and m.__file__]"
-    code = f"import sys, trigate; print(*{loaded}, sep=chr(10))"
+    names = "trigate, trigate.ledger.postgres, trigate.ledger.redis, trigate.ledger.threads"
+    code = f"import sys, {names}; print(*{loaded}, sep=chr(10))"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return tuple(Path(line) for line in made.stdout.splitlines() if line.endswith(".py"))
 
@@ -304,7 +306,7 @@ def compare(heading: str, known: set[str]) -> None:
 
 
 def test_every_error_code_is_explained() -> None:
-    known = source_codes()["error"] | core_codes().keys()
+    known = source_codes()["error"] | core_codes().keys() | LEDGER_CODES.keys()
     compare("Error codes", (known | {"truncated_" + word for word in MADE["truncated_"]}) - NO_CODES)
 
 
@@ -313,6 +315,16 @@ def test_the_core_s_codes_have_their_layer_and_limit() -> None:
     for code, (layer, limit) in core_codes().items():
         assert rows[code][1].strip("`") == (layer or "-")
         assert limit in rows[code][2]
+
+
+def test_the_ledger_s_codes_have_their_layer() -> None:
+    rows = {row[0].strip("`"): row[1].strip("`") for row in table(ERRORS, "Error codes")}
+    assert {code: rows[code] for code in LEDGER_CODES} == LEDGER_CODES
+    folder = ROOT / "src" / "trigate" / "ledger"
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in folder.glob("*.py") if path.name != "errors.py"
+    )
+    assert [code for code in LEDGER_CODES if f'"{code}"' not in text] == []
 
 
 def test_every_conflict_is_explained() -> None:

@@ -81,7 +81,7 @@ def test_races_and_kills(place: Place) -> None:
     killed = made["kills"]
     assert killed["kills"] == 14
     assert min(killed["by_step"].values()) == 2
-    assert killed["unknown"] >= 6  # after the claim, after the run, in the write's transaction
+    assert killed["unknown"] >= 6  # after the claim, after the run, in the write
     assert killed["had_happened"] + killed["had_not_happened"] == killed["unknown"]
     assert "| 100, 8 | 100 | 14 |" in table([made])
 

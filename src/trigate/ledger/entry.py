@@ -26,7 +26,7 @@ STATES: dict[State, tuple[str, dict[State, str]]] = {
     "claimed": (
         "one worker may be running it; what it did is known to nobody else",
         {
-            "claimed": "`renew`; `claim` again for a read-only tool whose lease is over",
+            "claimed": "`renew`, or `claim` again for a read-only tool whose lease is over",
             "succeeded": "`succeed` by the holder",
             "failed": "`fail` by the holder",
             "unknown": "`give_up` by the holder, or the end of the lease",

@@ -11,7 +11,24 @@ from __future__ import annotations
 
 from trigate.errors import TrigateError
 
-__all__ = ["LedgerError", "StaleClaim"]
+__all__ = ["CODES", "LedgerError", "StaleClaim"]
+
+#: Every code of a LedgerError, and its layer. docs/errors.md says what to do about each.
+CODES = {
+    "ledger_busy": "environment",
+    "ledger_corrupt": "environment",
+    "ledger_full": "environment",
+    "ledger_io": "environment",
+    "ledger_not_durable": "environment",
+    "ledger_read_only": "environment",
+    "ledger_unavailable": "environment",
+    "ledger_version": "environment",
+    "no_entry": "environment",
+    "not_a_ledger": "environment",
+    "digest_conflict": "structure",
+    "not_in_doubt": "unknown_outcome",
+    "stale_claim": "unknown_outcome",
+}
 
 
 class LedgerError(TrigateError):
