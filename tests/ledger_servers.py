@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -90,6 +89,8 @@ def _other_user() -> tuple[tuple[int, int] | None, dict[str, Any]]:
     """Whom PostgreSQL runs as, which refuses to be root: user and group, and how to start a process as them."""
     if os.geteuid() != 0:
         return None, {}
+    import pwd  # not on Windows
+
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
@@ -161,7 +162,7 @@ def redis_server() -> Iterator[str]:
             with redis.Redis.from_url(url) as client:
                 return bool(client.ping())
 
-        with _running(command, home, signal.SIGTERM):
+        with _running(command, home, signal.SIGKILL):
             _wait(is_ready, home)
             yield url
 

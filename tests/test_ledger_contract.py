@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -441,6 +443,22 @@ def test_misuse_is_told_at_once(ledger: Ledger) -> None:
     ledger.give_up(claim, "x")
     with pytest.raises(ValueError, match="failed has no result"):
         ledger.reconcile(key(), Finding("failed", result=1))
+
+
+def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, extra, url in (("psycopg", "postgres", "postgresql://x"), ("redis", "redis", "redis://x")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(ImportError, match=rf"pip install 'trigate\[{extra}\]'"):
+            open_ledger(url)
+    with pytest.raises(ValueError, match="not mysql://"):
+        open_ledger("mysql://x")
+
+
+def test_importing_the_ledger_is_light() -> None:
+    heavy = ["asyncio", "psycopg", "redis", "ssl", "socket", "concurrent.futures"]
+    code = f"import sys, trigate.ledger\nprint([name for name in {heavy} if name in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout == "[]\n"
 
 
 def test_every_state_is_described_and_leads_to_known_ones() -> None:

@@ -123,6 +123,25 @@ with open_ledger({place.url!r}) as ledger:
     assert run_python("-c", code) == "busy claimed\nby the child\n"
 
 
+def test_a_child_that_drops_its_ledger_leaves_the_parent_s_alone(place: Place) -> None:
+    code = f"""
+import gc, os
+from trigate.ledger import Key, open_ledger
+ledger = open_ledger({place.url!r})
+key = Key({"drop" + place.name!r}, "r", "c", "t")
+claim = ledger.claim(key, {A!r})
+child = os.fork()
+if not child:
+    del ledger
+    gc.collect()
+    os._exit(0)
+os.waitpid(child, 0)
+print(ledger.succeed(claim, 1).state)
+ledger.close()
+"""
+    assert run_python("-c", code) == "succeeded\n"
+
+
 # -- streams that come again -----------------------------------------------------------------------
 
 

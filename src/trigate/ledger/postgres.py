@@ -10,15 +10,14 @@ Rules
 
 from __future__ import annotations
 
-import os
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trigate.ledger.entry import STATES, Entry, State
 from trigate.ledger.errors import LedgerError
+from trigate.ledger.held import Held
 from trigate.ledger.optimistic import OptimisticLedger
 from trigate.ledger.rows import (
     COLUMNS,
@@ -40,8 +39,6 @@ _NOW = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 _VALUES = ", ".join(["%s"] * len(COLUMNS))
 _CHANGES = ", ".join(f"{name} = %s" for name, _, _ in COLUMNS[1:])
 _TABLE_NAME = re.compile(r"([a-z_][a-z0-9_]*\.)?[a-z_][a-z0-9_]*")
-#: Connections of a parent process: never used or closed here, for the server would end the parent's session.
-_inherited: list[object] = []
 
 
 class PostgresLedger(OptimisticLedger):
@@ -67,15 +64,9 @@ class PostgresLedger(OptimisticLedger):
         self._timeout = timeout
         self._create = create
         self._table = table
-        self._is_closed = False
-        self._forget()
-        with self._told():
-            self._use()
-
-    def _forget(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._connection: psycopg.Connection[Row] | None = None
+        self._held: Held[psycopg.Connection[Row]] = Held(self._open)
+        with self._using():
+            pass
 
     # -- the connection
 
@@ -101,18 +92,8 @@ class PostgresLedger(OptimisticLedger):
     @contextmanager
     def _using(self) -> Iterator[psycopg.Connection[Row]]:
         """The connection, for one thread at a time."""
-        if self._process != os.getpid():
-            _inherited.append(self._connection)
-            self._forget()
-        with self._lock, self._told():
-            yield self._use()
-
-    def _use(self) -> psycopg.Connection[Row]:
-        if self._is_closed:
-            raise RuntimeError("the ledger is closed")
-        if self._connection is None or self._connection.closed:
-            self._connection = self._open()
-        return self._connection
+        with self._told(), self._held.use() as connection:
+            yield connection
 
     def _open(self) -> psycopg.Connection[Row]:
         connection: psycopg.Connection[Row] = self._psycopg.connect(
@@ -167,12 +148,7 @@ class PostgresLedger(OptimisticLedger):
         return None if row is None else str(row[0])
 
     def close(self) -> None:
-        self._is_closed = True
-        if self._process == os.getpid():
-            with self._lock:
-                if self._connection is not None:
-                    self._connection.close()
-                    self._connection = None
+        self._held.close()
 
     # -- what the contract asks for
 

@@ -4,14 +4,12 @@ Rules
  - WAL and synchronous=FULL: what was committed survives the end of the process and of the power.
  - Every change is one BEGIN IMMEDIATE transaction: the lock is taken before anything is read.
  - The clock is the host's. The file must be on a local disk: WAL needs shared memory.
- - A connection does not cross a fork: the child opens its own.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from urllib.parse import quote
 from trigate.ledger.contract import Decide, Ledger
 from trigate.ledger.entry import STATES, Entry, State
 from trigate.ledger.errors import LedgerError
+from trigate.ledger.held import Held
 from trigate.ledger.rows import COLUMNS, NAMES, SCHEMA_VERSION, condition, entry_of, row_of, wrong_version
 
 __all__ = ["SQLiteLedger"]
@@ -52,8 +51,6 @@ _CODES = {
     26: ("ledger_corrupt", "the file is no SQLite database"),
 }
 _UNKNOWN_CODE = ("ledger_unavailable", "SQLite refused")
-#: Connections of a parent process, never closed here: SQLite would take the locks of the parent away.
-_inherited: list[sqlite3.Connection] = []
 
 
 class SQLiteLedger(Ledger):
@@ -72,16 +69,9 @@ class SQLiteLedger(Ledger):
         self._path = Path(path).absolute()
         self._mode = mode
         self._timeout = timeout
-        self._is_closed = False
-        self._forget()
-        with self._told():
-            self._use()
-
-    def _forget(self) -> None:
-        """No connection in this process yet."""
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._held = Held(self._open)
+        with self._using():
+            pass
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -100,19 +90,8 @@ class SQLiteLedger(Ledger):
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one thread at a time."""
-        if self._process != os.getpid():
-            if self._connection is not None:
-                _inherited.append(self._connection)
-            self._forget()
-        with self._lock, self._told():
-            yield self._use()
-
-    def _use(self) -> sqlite3.Connection:
-        if self._is_closed:
-            raise RuntimeError("the ledger is closed")
-        if self._connection is None:
-            self._connection = self._open()
-        return self._connection
+        with self._told(), self._held.use() as connection:
+            yield connection
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -177,12 +156,8 @@ class SQLiteLedger(Ledger):
         return 0
 
     def close(self) -> None:
-        self._is_closed = True
-        if self._process == os.getpid():
-            with self._lock, self._told():
-                if self._connection is not None:
-                    self._connection.close()
-                    self._connection = None
+        with self._told():
+            self._held.close()
 
     # -- what the contract asks for
 
