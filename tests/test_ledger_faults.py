@@ -220,8 +220,11 @@ def test_what_is_no_ledger_is_not_taken_for_one(tmp_path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE notes (text)")
     other.close()
+    before = path.read_bytes()
     assert refused(path) == "not_a_ledger"
     assert refused(path, mode="ro") == "not_a_ledger"
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["x.db"]
     path.unlink()
     SQLiteLedger(path).close()
     other = sqlite3.connect(path)

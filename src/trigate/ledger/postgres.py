@@ -46,7 +46,7 @@ class PostgresLedger(OptimisticLedger):
 
     conninfo  a connection string or URL, as psycopg takes it
     table     the table's name; it is made where it is missing
-    timeout   seconds to wait for the server or another one's lock before LedgerError
+    timeout   seconds to wait for a connection, for the network's acknowledgement, or for another one's lock
     create    False: a missing table is a LedgerError (not_a_ledger)
     """
 
@@ -96,12 +96,13 @@ class PostgresLedger(OptimisticLedger):
             yield connection
 
     def _open(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] = self._psycopg.connect(
-            self._conninfo, autocommit=True, connect_timeout=max(int(self._timeout), 2)
-        )
+        milliseconds = max(int(self._timeout * 1000), 1)
+        patience = {"connect_timeout": max(int(self._timeout), 2), "tcp_user_timeout": milliseconds}
+        options: dict[str, Any] = {**patience, **self._psycopg.conninfo.conninfo_to_dict(self._conninfo)}
+        connection: psycopg.Connection[Row] = self._psycopg.connect(autocommit=True, **options)
         try:
             connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-            milliseconds = max(int(self._timeout * 1000), 1)
+            # No statement_timeout: the server would take it as leave not to wait for its synchronous standby.
             _run(connection, f"SET lock_timeout = {milliseconds}")
             _run(
                 connection,

@@ -102,11 +102,16 @@ class SQLiteLedger(Ledger):
             check_same_thread=False,
         )
         try:
-            if self._mode != "ro":
+            with _transaction(connection, "DEFERRED"):  # one snapshot: another process may be making it
+                version = self._version(connection)
+            if self._mode != "ro":  # and it is ours, or empty: nobody else's file is touched
                 self._to_wal(connection)
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA fullfsync = ON")  # macOS: fsync alone does not reach the disk
-            self._check_schema(connection)
+            if version == 0:
+                version = self._make(connection)
+            if version != SCHEMA_VERSION:
+                raise wrong_version(version)
         except BaseException:
             connection.close()
             raise
@@ -129,23 +134,19 @@ class SQLiteLedger(Ledger):
                 code="ledger_unavailable",
             )
 
-    def _check_schema(self, connection: sqlite3.Connection) -> None:
-        with _transaction(connection, "DEFERRED"):  # one snapshot: another process may be making it
-            version = self._version(connection)
-        if version == 0 and self._mode == "rwc":
-            with _transaction(connection):
-                if self._version(connection) == 0:  # nobody was faster
-                    strict = " STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
-                    connection.execute(_TABLE + strict)
-                    connection.execute(_INDEX)
-                    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                version = self._version(connection)
-        if version != SCHEMA_VERSION:
-            raise wrong_version(version)
+    def _make(self, connection: sqlite3.Connection) -> int:
+        """Makes the table, if nobody was faster; the version that is there then."""
+        with _transaction(connection):
+            if self._version(connection) == 0:
+                strict = " STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
+                connection.execute(_TABLE + strict)
+                connection.execute(_INDEX)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            return self._version(connection)
 
     def _version(self, connection: sqlite3.Connection) -> int:
-        """The schema's version; 0 for an empty file. LedgerError (not_a_ledger) for somebody else's database."""
+        """The schema's version; 0 for an empty file that may be made one. LedgerError: not_a_ledger."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application == _APPLICATION_ID:
