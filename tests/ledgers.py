@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +19,7 @@ import trigate
 from trigate.ledger import Key, Ledger, PostgresLedger, RedisLedger, SQLiteLedger
 from wire_builder import Wire
 
+TESTS = Path(__file__).resolve().parent
 BACKENDS = ("sqlite", "postgres", "redis")
 _numbers = itertools.count(1)
 
@@ -67,3 +70,17 @@ def stream_of(*arguments: str, response_id: str = "resp_1") -> bytes:
     for text in arguments:
         wire.call(text, name="transfer")
     return wire.complete().stream.replace(b'"resp_1"', f'"{response_id}"'.encode())
+
+
+def run_python(*words: str) -> str:
+    """What a program prints; a process of its own, for it forks, or lowers its own limits."""
+    made = subprocess.run(
+        [sys.executable, "-W", "error", *words],
+        capture_output=True,
+        text=True,
+        cwd=TESTS,
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout

@@ -23,6 +23,10 @@ from trigate.ledger.rows import SCHEMA_VERSION, entry_of, row_of, wrong_version
 __all__ = ["RedisLedger"]
 
 _PAGE = 200
+#: Where to look for a state. Claimed before unknown: what goes from one to the other meanwhile is not missed.
+_INDICES: dict[State | None, tuple[str, ...]] = {None: ("all",), "unknown": ("claimed", "unknown")}
+#: Indices that no entry leaves.
+_GROWING = ("all", "succeeded")
 
 # KEYS: entries. Returns the time in seconds and microseconds, then each row or false.
 _READ = """
@@ -175,33 +179,41 @@ class RedisLedger(OptimisticLedger):
         return f"{self._name}:entry:{id_}"
 
     def _select(self, state: State | None, scope: str | None, limit: int) -> tuple[int, list[Entry]]:
-        indices: dict[State | None, tuple[str, ...]] = {None: ("all",), "unknown": ("unknown", "claimed")}
-        now, chosen = 0, []
-        for index in indices.get(state, (str(state),)):
+        now = 0
+        chosen: dict[str, Entry] = {}
+        for index in _INDICES.get(state, (str(state),)):
             taken = 0
             for now, entry in self._walk(index):
                 is_over = entry.state == "claimed" and (entry.lease_until or 0) <= now
-                if scope in (None, entry.key.scope) and (
-                    state in (None, "unknown" if is_over else entry.state)
+                if scope in (None, entry.key.scope) and state in (
+                    None,
+                    "unknown" if is_over else entry.state,
                 ):
-                    chosen.append(entry)
+                    chosen[entry.key.id] = entry
                     taken += 1
                     if taken == limit:
                         break
-        chosen.sort(key=lambda entry: (entry.created, entry.key.id))
-        return now, chosen[:limit]
+        in_order = sorted(chosen.values(), key=lambda entry: (entry.created, entry.key.id))
+        return now, in_order[:limit]
 
     def _walk(self, index: str) -> Iterator[tuple[int, Entry]]:
-        """The entries of an index, the oldest first, each with the time. A page at a time: others may write."""
-        start = 0
-        while True:
-            with self._told():
-                ids = self._client.zrange(f"{self._name}:{index}", start, start + _PAGE - 1)
-            if not ids:
-                return
+        """The entries of an index, the oldest first, each with the time. One may come twice: others write meanwhile."""
+        for ids in self._pages(index):
             now, found = self._fetch(ids)
             for entry in found.values():
                 yield now, entry
+
+    def _pages(self, index: str) -> Iterator[list[str]]:
+        """The ids of an index. Those that entries leave are read at once: what leaves would move the next page."""
+        size = _PAGE if index in _GROWING else 0
+        start = 0
+        while True:
+            with self._told():
+                ids: list[str] = self._client.zrange(f"{self._name}:{index}", start, start + size - 1)
+            for at in range(0, len(ids), _PAGE):
+                yield ids[at : at + _PAGE]
+            if not size or not ids:
+                return
             start += len(ids)
 
     def _overdue(self, limit: int) -> list[Entry]:
