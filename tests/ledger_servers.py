@@ -42,15 +42,16 @@ def _program(name: str, folders: Sequence[Path] = ()) -> str:
 
 
 @contextmanager
-def _home(owner: tuple[int, int] | None) -> Iterator[Path]:
-    """A short path, for a socket's has at most 107 bytes; the server's user's own."""
-    home = Path(tempfile.mkdtemp(prefix="tg-", dir="/tmp"))
+def _home(owner: tuple[int, int] | None, kept: Path | None) -> Iterator[Path]:
+    """A short path, for a socket's has at most 107 bytes; the server's user's own. kept: one that stays."""
+    home = kept or Path(tempfile.mkdtemp(prefix="tg-", dir="/tmp"))
     try:
         if owner is not None:
             os.chown(home, *owner)
         yield home
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        if kept is None:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
@@ -100,8 +101,11 @@ def _other_user() -> tuple[tuple[int, int] | None, dict[str, Any]]:
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """The connection string of a fresh PostgreSQL server; it syncs, as a real one does."""
+def postgres_server(kept: Path | None = None) -> Iterator[str]:
+    """The connection string of a PostgreSQL server; it syncs, as a real one does, and ends without a word.
+
+    kept: a directory whose data it takes up again, and which stays; else it is fresh.
+    """
     try:
         import psycopg
     except ImportError:
@@ -109,29 +113,19 @@ def postgres_server() -> Iterator[str]:
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     initdb, postgres = _program("initdb", folders), _program("postgres", folders)
     user, options = _other_user()
-    with _home(user) as home:
-        made = subprocess.run(
-            [
-                initdb,
-                "-D",
-                str(home / "data"),
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--no-sync",
-                "-N",
-            ],
-            capture_output=True,
-            env=_ENVIRONMENT,
-            cwd=home,
-            check=False,
-            **options,
-        )
-        if made.returncode:
-            raise Missing(f"initdb failed: {made.stderr.decode(errors='replace')[-300:]}")
+    with _home(user, kept) as home:
+        if not (home / "data").exists():
+            words = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+            made = subprocess.run(
+                [initdb, "-D", str(home / "data"), *words],
+                capture_output=True,
+                env=_ENVIRONMENT,
+                cwd=home,
+                check=False,
+                **options,
+            )
+            if made.returncode:
+                raise Missing(f"initdb failed: {made.stderr.decode(errors='replace')[-300:]}")
         command = [postgres, "-D", str(home / "data"), "-k", str(home), "-h", ""]
         url = f"postgresql://postgres@/postgres?host={home}"
 
@@ -145,14 +139,14 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
-def redis_server() -> Iterator[str]:
-    """The URL of a fresh Redis server that syncs its append-only file at every write."""
+def redis_server(kept: Path | None = None) -> Iterator[str]:
+    """The URL of a Redis server that syncs its append-only file at every write; it ends by kill -9. kept: as above."""
     try:
         import redis
     except ImportError:
         raise Missing("redis-py is not installed") from None
     program = _program("redis-server")
-    with _home(None) as home:
+    with _home(None, kept) as home:
         socket = home / "s"
         command = [program, "--port", "0", "--unixsocket", str(socket), "--dir", str(home), "--save", ""]
         command += ["--appendonly", "yes", "--appendfsync", "always"]

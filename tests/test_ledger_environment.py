@@ -9,21 +9,15 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ledger_servers import Missing, redis_server
+from ledger_servers import SERVERS, Missing, redis_server
 from ledgers import digest, key, run_python
-from trigate.ledger import (
-    Ask,
-    LedgerError,
-    PostgresLedger,
-    RedisLedger,
-    SQLiteLedger,
-)
+from trigate.ledger import Ask, LedgerError, PostgresLedger, RedisLedger, SQLiteLedger, open_ledger
 
 A = digest("a")
 
@@ -252,6 +246,31 @@ def test_a_row_lock_that_is_held_too_long_is_told(postgres_url: str) -> None:
                 ledger.succeed(claim, 1)
         assert caught.value.code == "ledger_busy"
         ledger.succeed(claim, 1)
+
+
+@pytest.mark.parametrize("backend", SERVERS)
+def test_a_server_that_is_killed_has_it_all_when_it_is_back(backend: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="tg-", dir="/tmp") as folder:
+        home = Path(folder)
+        with ExitStack() as stack:
+            try:
+                with SERVERS[backend](home) as url:
+                    ledger = stack.enter_context(open_ledger(url))
+                    claims = ledger.claim_many([Ask(key(number), A) for number in range(20)])
+                    for claim in claims[:10]:
+                        ledger.succeed(claim, claim.key.call)
+            except Missing as reason:
+                pytest.skip(str(reason))
+            with pytest.raises(LedgerError) as caught:
+                ledger.succeed(claims[10], 1)
+            assert caught.value.code == "ledger_unavailable"
+            with SERVERS[backend](home):
+                succeeded = {entry.key: entry.result for entry in ledger.entries("succeeded")}
+                assert succeeded == {claim.key: claim.key.call for claim in claims[:10]}
+                assert {entry.key for entry in ledger.entries("claimed")} == {
+                    claim.key for claim in claims[10:]
+                }
+                ledger.succeed(claims[10], 1)
 
 
 @pytest.fixture
