@@ -93,7 +93,7 @@ class LimitError(TrigateError):
 
 
 class ProviderError(TrigateError):
-    """The provider reported a failure; `type` and `code` are its own words."""
+    """The provider reported a failure; `type` and `code` are its own words. `http_status`: where HTTP told it."""
 
     layer = "provider"
 
@@ -104,9 +104,11 @@ class ProviderError(TrigateError):
         code: str,
         type: str | None = None,  # noqa: A002 - the provider's own word
         offset: int | None = None,
+        http_status: int | None = None,
     ) -> None:
         super().__init__(message, code=code, offset=offset)
         self.type = type
+        self.http_status = http_status
 
 
 class ModelError(TrigateError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from trigate._core import EventStreamDecoder, JSONArrayDecoder, NDJSONDecoder, SSEDecoder
 from trigate.errors import DecodeError, LimitError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-__all__ = ["Frame", "Framer", "Framing", "Head", "make_framer"]
+__all__ = ["Frame", "Framer", "Framing", "Head", "MovedFrame", "make_framer", "moved"]
 
 Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body"]
 
@@ -56,6 +56,48 @@ class Framer(Protocol):
     def finish(self) -> Leftover: ...
     @property
     def error(self) -> Exception | None: ...
+
+
+class MovedFrame:
+    """An event of a later connection: its offsets go on from where the one before had ended."""
+
+    __slots__ = ("_base", "_frame")
+
+    def __init__(self, frame: Frame, base: int) -> None:
+        self._frame = frame
+        self._base = base
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frame, name)
+
+    @property
+    def event(self) -> str:
+        return self._frame.event
+
+    @property
+    def data(self) -> str:
+        return self._frame.data
+
+    @property
+    def data_bytes(self) -> bytes:
+        return self._frame.data_bytes
+
+    @property
+    def start(self) -> int | None:
+        return moved(self._frame.start, self._base)
+
+    @property
+    def data_start(self) -> int | None:
+        return moved(self._frame.data_start, self._base)
+
+    @property
+    def end(self) -> int | None:
+        return moved(getattr(self._frame, "end", None), self._base)
+
+
+def moved(offset: int | None, base: int) -> int | None:
+    """An offset of a later connection as one of the whole stream."""
+    return None if offset is None else offset + base
 
 
 def choose_framing(head: bytes, allowed: tuple[Framing, ...]) -> Framing | None:

@@ -71,6 +71,15 @@ class Notes:
             Decision(rule, offset, detail if len(detail) <= _LONGEST else _bounded(detail))
         )
 
+    def mark(self) -> tuple[int, int, int]:
+        """How much is noted, for `forget`."""
+        return len(self._anomalies), self._dropped, len(self._decisions)
+
+    def forget(self, mark: tuple[int, int, int]) -> None:
+        """What was noted since the mark is gone."""
+        anomalies, self._dropped, decisions = mark
+        del self._anomalies[anomalies:], self._decisions[decisions:]
+
     @property
     def count(self) -> int:
         """How many came, the dropped ones included: the same as long as nothing new did."""

@@ -4,6 +4,8 @@ Rules
  - It never raises for what came over the wire: a fault is recorded with its offset, ends the response, and stays.
  - The result depends on the bytes alone, not on how they are cut into chunks.
  - One thread at a time: a second one is refused, for its chunk would land at a place nobody chose.
+ - A response may come over several connections (`resume`): what is half received on one is dropped with it, and what
+   the next one repeats is not taken again.
 """
 
 from __future__ import annotations
@@ -12,14 +14,27 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from msgspec.structs import replace
+
 from trigate._core import Intake, ServerSentEvent, SSEDecoder
-from trigate.errors import TransportError, TrigateError
-from trigate.framing import BodyGatherer, Frame, Framer, Framing, Head, begins_like_events, make_framer
+from trigate.errors import StructureError, TransportError, TrigateError
+from trigate.framing import (
+    BodyGatherer,
+    Frame,
+    Framer,
+    Framing,
+    Head,
+    MovedFrame,
+    begins_like_events,
+    make_framer,
+    moved,
+)
 from trigate.items import Item, ResponseEnded
 from trigate.leftover import Leftover
 from trigate.limits import DEFAULTS, Limits
 from trigate.protocols import interpreter
 from trigate.protocols.wire import error_info, is_error
+from trigate.reopen import Reopening
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Options, Turn
 from trigate.validate import check_leniencies
@@ -73,12 +88,19 @@ class ResponseParser(Intake):
         self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
         self._interpreter = reader(self._turn)
         self._lenient = words
-        self._first = bytearray()
-        self._head = Head(reader.framings, limits.max_event_bytes)
-        self._framer: Framer | None = None
+        self._framings = reader.framings
         self._final: Response | None = None
+        self._reopening: Reopening | None = None  # takes an end back that was only that of a connection
+        self._base = 0  # where this connection began
+        self._connect()
         self._turn.lanes.shapes = reader.shapes
         self._begin(self._turn.lanes)
+
+    def _connect(self) -> None:
+        """What follows is the first byte of a connection."""
+        self._first = bytearray()
+        self._head = Head(self._framings, self._turn.options.limits.max_event_bytes)
+        self._framer: Framer | None = None
 
     def _feed_slowly(self, chunk: Buffer) -> list[Item]:
         """A chunk of the beginning, or one that nothing may follow any more."""
@@ -134,15 +156,29 @@ class ResponseParser(Intake):
 
     def _read(self, frame: Frame) -> bool:
         """Reads one event; False if it broke the response."""
+        if self._base:
+            frame = MovedFrame(frame, self._base)
         try:
-            self._interpreter.event(frame)
+            if not (self._turn.numbering.watches_ids and self._is_repeated(frame)):
+                self._interpreter.event(frame)
         except TrigateError as error:
             self._turn.fault(error)
         return not self._turn.is_faulted
 
+    def _is_repeated(self, frame: Frame) -> bool:
+        """Whether the frame's id was taken on an earlier connection."""
+        turn = self._turn
+        if turn.numbering.is_taken(frame):
+            turn.anomaly("repeated_event", frame.start, f"event id {turn.numbering.last_id!r} was taken before")
+            return True
+        if turn.numbering.watches_ids and turn.numbering.last_id is not None and not turn.is_ended:
+            turn.lanes.touch()  # an event that is taken unread would not tell its id
+        return False
+
     def _fail(self, error: Exception) -> None:
         if not isinstance(error, TrigateError):
             raise error
+        error.offset = moved(error.offset, self._base)
         self._turn.fault(error)
 
     def finish(self) -> Response:
@@ -152,10 +188,68 @@ class ResponseParser(Intake):
             if self._final is None:
                 self._check()
                 self._stop_flowing()
+                reopening = None if self._turn.is_ended else Reopening(self._turn)
                 self._final = self._finish()
+                if self._final.status == "truncated" and not self._turn.lanes.is_closed:
+                    self._reopening = reopening
             return self._final
         finally:
             self._leave()
+
+    def stop(self, status: Literal["cancelled", "truncated", "failed"], error: ErrorInfo) -> Response:
+        """Ends the response for a reason that its bytes do not tell; returns the Response.
+
+        The connection broke, time was over, HTTP said no, or nobody wants the rest: `error` says which. Nothing of it
+        is completed by this: protocols whose end is the end of the input had none. A response that had ended before
+        stays what it was. Idempotent, also after finish().
+        """
+        self._enter()
+        try:
+            if self._final is None:
+                self._stop_flowing()
+                reopening = None if self._turn.is_ended else Reopening(self._turn)
+                self._final = self._stop(status, error)
+                if not self._turn.lanes.is_closed:
+                    self._reopening = reopening
+            return self._final
+        finally:
+            self._leave()
+
+    def resume(self) -> None:
+        """What is fed from now on comes over a new connection, which goes on or repeats: see trigate.resume_point.
+
+        What the old one left unfinished is dropped. Events that were taken are not taken again (`repeated_event`);
+        byte offsets go on counting. May follow finish() and stop(): the calls that these voided go on.
+
+        StructureError (not_resumable): events were taken that nothing tells from repeated ones. ValueError: the
+        response has ended by its own word, or failed.
+        """
+        self._enter()
+        try:
+            self._check()
+            self._resume()
+        finally:
+            self._leave()
+
+    def _resume(self) -> None:
+        turn = self._turn
+        if turn.is_faulted or (turn.is_ended and self._reopening is None):
+            raise ValueError(f"the response is {turn.status}: there is nothing to resume")
+        numbering = turn.numbering
+        has_own = turn.lanes.sequence is not None or numbering.event_id is not None
+        if self._has_frames and not numbering.resume(has_own):
+            raise StructureError(
+                f"{turn.protocol} sent events without numbers or ids: nothing tells a repeated one from a new one",
+                code="not_resumable",
+                offset=self._fed,
+            )
+        if self._reopening is not None:
+            self._reopening.take_back()
+        self._reopening = self._final = None
+        self._stop_flowing()
+        self._connect()
+        self._base = self._fed
+        turn.anomaly("resumed", self._fed, "a new connection begins here")
 
     def _check(self) -> None:
         if self._spoilt is not None:
@@ -183,7 +277,7 @@ class ResponseParser(Intake):
             return turn.response()
         if self._framer.error is not None or turn.is_faulted:
             return turn.response()
-        left = self._framer.finish()
+        left = self._left()
         turn.lanes.place(left.start, self._fed)
         is_whole = not left
         if left and not turn.is_ended and self._take_leftover(left):
@@ -194,9 +288,29 @@ class ResponseParser(Intake):
             return turn.response(clean_end=is_whole and not turn.is_faulted)
         is_sse = isinstance(self._framer, SSEDecoder)
         if self._has_frames or not is_sse or begins_like_events(bytes(self._first)):
-            turn.end("truncated", None, error=self._truncated(left), offset=self._fed)
+            turn.end("truncated", None, error=self._truncated(left), offset=self._fed, is_final=False)
         else:
             self._refuse(f"{self._fed} bytes without an event: {_shown(bytes(self._first))}")
+        return turn.response()
+
+    def _left(self) -> Leftover:
+        """What the connection left unfinished."""
+        if self._framer is None or self._framer.error is not None:
+            return Leftover()
+        left = self._framer.finish()
+        return replace(left, start=left.start + self._base) if self._base else left
+
+    def _stop(self, status: Literal["cancelled", "truncated", "failed"], error: ErrorInfo) -> Response:
+        turn = self._turn
+        if turn.is_ended:
+            if status == "truncated" and not turn.is_faulted:
+                turn.anomaly("fault_after_end", self._fed, f"{error.code}: {error.message}")
+            return turn.response()
+        left = self._left()
+        if status != "truncated" or not left or not self._take_leftover(left):
+            # The input was not at its end: to a protocol this is an event that lacks all but its begin.
+            self._interpreter.finish(Leftover("event", b"", "{", start=self._fed))
+        turn.end(status, None, error=replace(error, offset=self._fed), offset=self._fed, is_final=False)
         return turn.response()
 
     def _take_leftover(self, left: Leftover) -> bool:
@@ -238,7 +352,7 @@ class ResponseParser(Intake):
                     f"the input ended at byte {self._fed} inside a JSON body that is no event stream: {shown}"
                 )
                 error = ErrorInfo("transport", "truncated", "truncated_in_body", message, self._fed)
-                self._turn.end("truncated", None, error=error)
+                self._turn.end("truncated", None, error=error, is_final=False)
                 return
             value = None
         if isinstance(value, dict) and is_error(value):
@@ -254,6 +368,12 @@ class ResponseParser(Intake):
         self._turn.fault(
             TransportError(f"expected an event stream, found {found}", code="not_a_stream", offset=0)
         )
+
+    @property
+    def _progress(self) -> tuple[object, ...]:
+        """Changes whenever an event says something: not by comments, pings and pieces without text."""
+        turn = self._turn
+        return turn.lanes.kept, turn._notes.count, turn.usage, turn.id, turn.is_ended
 
     @property
     def response(self) -> Response:

@@ -38,7 +38,9 @@ class ErrorInfo(msgspec.Struct, frozen=True):
     """Why a response is not completed.
 
     layer: who has to act (see trigate.errors). type, code: the provider's own words where layer is "provider".
-    offset: bytes from the start of the stream. raw: the provider's own object. limit: the bound that was passed.
+    offset: bytes from the start of the stream. raw: the provider's own object; of an HTTP error
+    {"status", "retry_after", "body"}. limit: the bound that was passed. http_status: of an HTTP error. cause: the
+    exception of the connection or of the client library.
     """
 
     layer: str
@@ -48,6 +50,8 @@ class ErrorInfo(msgspec.Struct, frozen=True):
     offset: int | None = None
     raw: Any = None
     limit: str | None = None
+    http_status: int | None = None
+    cause: BaseException | None = None
 
 
 class ServerCall(msgspec.Struct, frozen=True):
@@ -78,6 +82,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     protocol        the protocol it was read by
     server_calls    what the provider ran itself
     echo            the raw JSON of the turn's own parts: what to_message() is made from
+    sequence_number, last_event_id   of the last event taken; None where not every event had one (see resume_point)
     """
 
     status: Status
@@ -96,6 +101,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     clean_end: bool = False
     server_calls: tuple[ServerCall, ...] = ()
     echo: tuple[bytes, ...] = ()
+    sequence_number: int | None = None
+    last_event_id: str | None = None
 
     @property
     def text(self) -> str:
@@ -140,12 +147,21 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
                 f"the response is {self.status}" + (f" ({self.reason})" if self.reason else ""),
                 code=self.reason or self.status,
             )
-        code = str(info.code)
-        if info.layer == "provider":
-            raise errors.ProviderError(info.message, code=code, type=info.type, offset=info.offset)
-        if info.layer == "limit":
-            raise errors.LimitError(info.message, code=code, limit=info.limit, offset=info.offset)
-        raise _BY_LAYER[info.layer](info.message, code=code, offset=info.offset)
+        error = _error_of(info)
+        if info.cause is None:
+            raise error
+        raise error from info.cause
+
+
+def _error_of(info: ErrorInfo) -> errors.TrigateError:
+    code = str(info.code)
+    if info.layer == "provider":
+        return errors.ProviderError(
+            info.message, code=code, type=info.type, offset=info.offset, http_status=info.http_status
+        )
+    if info.layer == "limit":
+        return errors.LimitError(info.message, code=code, limit=info.limit, offset=info.offset)
+    return _BY_LAYER[info.layer](info.message, code=code, offset=info.offset)
 
 
 _BY_LAYER: dict[str, type[errors.TrigateError]] = {

@@ -29,6 +29,7 @@ from trigate.items import (
     UsageUpdate,
 )
 from trigate.notes import Notes
+from trigate.numbering import Numbering
 from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
@@ -73,6 +74,7 @@ class Turn:
         self._server_calls: list[ServerCall] = []
         self.lanes = Lanes(deltas=options.deltas, max_kept=options.limits.max_response_bytes)
         self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
+        self.numbering = Numbering(options.limits.max_response_bytes)
         self._unproven: list[int] = []  # positions in calls
 
     # -- items -------------------------------------------------------------------------------------
@@ -400,10 +402,12 @@ class Turn:
         error: ErrorInfo | None = None,
         offset: int | None = None,
         runs: bool = True,
+        is_final: bool = True,
     ) -> None:
         """The response is over. Only here, with `completed`, are calls released by default.
 
         runs: False for an end that is good but asks for no call to be run: calls beside it are void.
+        is_final: False for an end that may be taken back (trigate.reopen).
         """
         if self.is_ended:
             return
@@ -427,7 +431,8 @@ class Turn:
         self._ended = self.response()
         self._notes_at_end = self._notes.count
         self.lanes.emit(ResponseEnded(self._ended))
-        self.lanes.close()
+        if is_final:
+            self.lanes.close()
 
     def _end_call(self, call: ToolCall, offset: int | None, runs: bool) -> None:
         if call._state == "streaming":
@@ -482,6 +487,8 @@ class Turn:
             clean_end=clean_end,
             server_calls=tuple(self._server_calls),
             echo=self.echo,
+            sequence_number=self.lanes.sequence if self.numbering.is_own_whole else None,
+            last_event_id=self.numbering.last_id,
         )
 
 

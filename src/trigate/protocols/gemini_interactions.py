@@ -160,12 +160,13 @@ class GeminiInteractions:
     def _is_repeated(self, event_id: str | None, data: bytes, event: Frame) -> bool:
         """Whether this event was taken before. An id that comes back must not hide other content."""
         if not event_id:
+            self._turn.numbering.lack(event.event, event.start)
             return False
         content = hash(data)
-        known = self._taken.get(event_id)
-        if known is None:
+        if (known := self._taken.get(event_id)) is None:
             if self._turn.keep(len(event_id), event.start):
                 self._taken[event_id] = content
+                self._turn.numbering.event_id = event_id
             return False
         if known == content:
             self._turn.anomaly("repeated_event", event.start, f"event {event_id} came twice")

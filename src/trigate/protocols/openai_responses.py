@@ -76,6 +76,8 @@ STATUSES: dict[str, Status] = {
     "canceled": "cancelled",
 }
 NEVER_DROPPED = PROFILE.ends_otherwise.keys() | {"error"}
+#: An end or an error that comes twice does no harm: only the first is taken.
+MAY_LACK_NUMBER = ENDS | {"error"}
 PIECES = {
     "response.function_call_arguments.delta": "function_call",
     "response.custom_tool_call_input.delta": "custom_tool_call",
@@ -198,6 +200,8 @@ class OpenAIResponses:
     def _is_repeated(self, number: Any, kind: str, event: Frame) -> bool:
         """Counts sequence numbers; True for an event that was taken before."""
         if type(number) is not int:
+            if kind not in PROFILE.noise and kind not in MAY_LACK_NUMBER:
+                self._turn.numbering.lack(kind, event.start)
             return False
         lanes = self._turn.lanes
         last = lanes.sequence
