@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import asyncio
-import inspect
 import io
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
@@ -189,7 +188,7 @@ def test_items_come_as_soon_as_they_can() -> None:
             yield chunk
 
     items = trigate.iter_items(source(), PROTOCOL)
-    assert inspect.isgenerator(items)
+    assert iter(items) is items
     assert isinstance(next(items), trigate.TextDelta)
     first = DATA.index(b"\n\n", DATA.index(b"output_text.delta"))
     assert asked == first + 2

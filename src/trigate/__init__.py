@@ -47,6 +47,7 @@ from trigate.notes import Anomaly, Decision
 from trigate.parser import ResponseParser
 from trigate.protocols import PROTOCOLS
 from trigate.response import ErrorInfo, Response, ServerCall, Usage
+from trigate.resume import ResumePoint, resume_point
 from trigate.sources import aiter_items, iter_items, parse
 from trigate.validate import LENIENCIES
 
@@ -82,6 +83,7 @@ __all__ = [
     "Response",
     "ResponseEnded",
     "ResponseParser",
+    "ResumePoint",
     "SSEDecoder",
     "ServerCall",
     "ServerSentEvent",
@@ -98,4 +100,5 @@ __all__ = [
     "aiter_items",
     "iter_items",
     "parse",
+    "resume_point",
 ]

@@ -310,7 +310,9 @@ class ResponseParser(Intake):
         if status != "truncated" or not left or not self._take_leftover(left):
             # The input was not at its end: to a protocol this is an event that lacks all but its begin.
             self._interpreter.finish(Leftover("event", b"", "{", start=self._fed))
-        turn.end(status, None, error=replace(error, offset=self._fed), offset=self._fed, is_final=False)
+        if status != "failed":
+            error = replace(error, offset=self._fed)
+        turn.end(status, None, error=error, offset=self._fed, is_final=False)
         return turn.response()
 
     def _take_leftover(self, left: Leftover) -> bool:
@@ -368,6 +370,11 @@ class ResponseParser(Intake):
         self._turn.fault(
             TransportError(f"expected an event stream, found {found}", code="not_a_stream", offset=0)
         )
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether finish() or stop() has been called."""
+        return self._final is not None
 
     @property
     def _progress(self) -> tuple[object, ...]:
