@@ -119,13 +119,17 @@ class RawBody:
     def interrupt(self) -> None:
         if getattr(self._raw, "version", None) in (20, 30):
             return
-        place = self._raw
-        for name in ("_fp", "fp", "raw", "_sock"):  # each is gone once the body is read to its end
-            place = getattr(place, name, None)
-        shut_down(place)
+        shut_down(_socket_under(getattr(self._raw, "_fp", None)))
 
     def close(self) -> None:
         self._response.close()
+
+
+def _socket_under(low: Any) -> Any:
+    """The socket of http.client's response, or of what urllib3-future has in its place; None once it is read."""
+    if hasattr(low, "_sock"):
+        return low._sock  # its `fp` would be made on being asked for, and keep the socket open
+    return getattr(getattr(getattr(low, "fp", None), "raw", None), "_sock", None)
 
 
 def read_before(response: Any, raw: Any) -> bytes | None:
