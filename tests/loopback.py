@@ -136,13 +136,14 @@ async def _break(scope: MutableMapping[str, Any], how: str) -> None:
     transport = scope["extensions"]["loopback.transport"]
     if how == RESET:
         # SO_LINGER of 0 seconds makes close() a reset.
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
     transport.abort()
 
 
 def _zipped(steps: list[Step]) -> Iterator[Step]:
     """One gzip stream, flushed after each step."""
-
 
     packer = zlib.compressobj(wbits=31)
     for step in steps:
@@ -167,7 +168,8 @@ def serving() -> Iterator[Loopback]:
         def handle_events(self) -> None:
             super().handle_events()
             if self.scope is not None:
-                self.scope.setdefault("extensions", {})["loopback.transport"] = self.transport
+                scope: MutableMapping[str, Any] = self.scope
+                scope.setdefault("extensions", {})["loopback.transport"] = self.transport
 
     app = Loopback()
     listener = socket.create_server(("127.0.0.1", 0))

@@ -53,7 +53,12 @@ def with_ids(data: bytes) -> bytes:
 
 
 def _responses() -> bytes:
-    script = Script().created().message("Größe ", "und ", "🌍").call('{"städte":["北京"]}', pieces=['{"städte', '":["北', '京"]}'], index=1)
+    script = (
+        Script()
+        .created()
+        .message("Größe ", "und ", "🌍")
+        .call('{"städte":["北京"]}', pieces=['{"städte', '":["北', '京"]}'], index=1)
+    )
     return script.call("{}", index=2, call_id="call_2", item_id="fc_2").end().data()
 
 
@@ -80,7 +85,9 @@ def _messages() -> bytes:
 
 
 def _cohere() -> bytes:
-    return cohere_streams.Script.begun().plan("Ich ", "schaue ", "nach").call(0, '{"a"', ": 1", "}").end().data()
+    return (
+        cohere_streams.Script.begun().plan("Ich ", "schaue ", "nach").call(0, '{"a"', ": 1", "}").end().data()
+    )
 
 
 def _gemini() -> bytes:
@@ -97,14 +104,16 @@ class Numbered:
         self.events = blocks(self.data)
         self.whole = trigate.parse(self.data, protocol)
 
-    def begin_with(self, count: int, *, more: bytes = b"") -> tuple[trigate.ResponseParser, list[trigate.Item]]:
+    def begin_with(
+        self, count: int, *, more: bytes = b""
+    ) -> tuple[trigate.ResponseParser, list[trigate.Item]]:
         """A parser that has taken so many events, and `more` bytes of the next one."""
         parser = trigate.ResponseParser(self.protocol)
         return parser, parser.feed(b"".join(self.events[:count]) + more)
 
 
 def _file(name: str) -> Callable[[], bytes]:
-    return lambda: (_EXAMPLES / name).read_bytes()
+    return (_EXAMPLES / name).read_bytes
 
 
 NUMBERED: dict[str, Numbered] = {

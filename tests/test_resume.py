@@ -56,7 +56,9 @@ def test_a_replay_from_the_start(numbered: Numbered, is_finished: bool) -> None:
 def test_going_on_from_the_point(numbered: Numbered) -> None:
     for count in ends(numbered):
         parser, _ = numbered.begin_with(count, more=numbered.events[count][:15])
-        response = parser.stop("truncated", trigate.ErrorInfo("transport", "transport", "connection_lost", "m"))
+        response = parser.stop(
+            "truncated", trigate.ErrorInfo("transport", "transport", "connection_lost", "m")
+        )
         if response.status != "truncated":
             continue
         point = trigate.resume_point(response)
@@ -349,7 +351,7 @@ def test_a_parser_has_its_own_options() -> None:
     parser = trigate.ResponseParser(PROTOCOL)
     for options in ({"protocol": "openai-chat"}, {"strict": True}):
         with pytest.raises(TypeError, match="own protocol and options"):
-            trigate.iter_items(b"", parser=parser, **options)  # type: ignore[arg-type]
+            trigate.iter_items(b"", parser=parser, **options)
 
 
 def test_a_parser_that_is_not_over_goes_on_with_the_same_connection() -> None:

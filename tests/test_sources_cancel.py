@@ -91,9 +91,9 @@ def test_close_and_leave(loopback: Loopback, library: str) -> None:
 
 def test_the_caller_s_exception_closes_too(loopback: Loopback, library: str) -> None:
     with SYNC[library](loopback.plan([BEGUN, FOREVER])) as opened:
-        with pytest.raises(KeyError), trigate.iter_items(opened, PROTOCOL) as stream:
-            for _ in stream:
-                raise KeyError
+        stream = trigate.iter_items(opened, PROTOCOL)
+        with pytest.raises(KeyError), stream:
+            raise KeyError(next(stream))
         check_cancelled(stream.response)
         loopback.wait_until_gone()
 
@@ -253,10 +253,14 @@ def test_leaving_without_a_word(loopback: Loopback, async_library: str) -> None:
 def test_the_task_s_own_exception(loopback: Loopback) -> None:
     async def run() -> trigate.Response:
         async with ASYNC["httpx2"](loopback.plan([BEGUN, FOREVER])) as opened:
+            stream = trigate.aiter_items(opened, PROTOCOL)
+
+            async def fail() -> None:
+                async with stream:
+                    raise KeyError(await anext(stream))
+
             with pytest.raises(KeyError):
-                async with trigate.aiter_items(opened, PROTOCOL) as stream:
-                    async for _ in stream:
-                        raise KeyError
+                await fail()
             await asyncio.to_thread(loopback.wait_until_gone)
             return stream.response
 

@@ -1,4 +1,4 @@
-"""Every client library against a real server on loopback: what it receives is what was sent, or the response says why not."""
+"""Every client library against a real server: what it receives is what was sent, or the response says why not."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ async def _read(name: str, url: str, protocol: str, options: dict[str, Any]) -> 
 @each
 @pytest.mark.parametrize("is_zipped", [False, True], ids=["plain", "gzip"])
 def test_odd_chunks(loopback: Loopback, kind: str, name: str, is_zipped: bool) -> None:
-    url = loopback.plan([chunk for cut in seeded_cuts(DATA, 5) for chunk in cut if chunk], is_zipped=is_zipped)
+    url = loopback.plan(
+        [chunk for cut in seeded_cuts(DATA, 5) for chunk in cut if chunk], is_zipped=is_zipped
+    )
     items, response = read(kind, name, url)
     assert response == WHOLE
     assert joined(items) == ITEMS
@@ -223,7 +225,10 @@ def test_an_http_error(loopback: Loopback, kind: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b'[{"error": {"code": 400, "message": "bad key", "status": "INVALID"}}]', ("INVALID", 400, "bad key")),
+        (
+            b'[{"error": {"code": 400, "message": "bad key", "status": "INVALID"}}]',
+            ("INVALID", 400, "bad key"),
+        ),
         (b'{"detail": "no such model"}', ("error", "error", "no such model")),
         (b"<html>\n <b>Bad Gateway</b>", ("http_error", 502, "HTTP status 502: <html> <b>Bad Gateway</b>")),
         (b"", ("http_error", 502, "HTTP status 502: no body")),
@@ -241,7 +246,11 @@ def test_bodies_of_errors(loopback: Loopback, body: bytes, told: tuple[Any, ...]
 def test_a_long_or_cut_error_is_told_as_far_as_it_came(loopback: Loopback) -> None:
     endless = loopback.plan([b"x" * 100_000] * 5 + [FOREVER], status=500)
     _, response = read("sync", "httpx2", endless)
-    assert (response.status, response.error.code, len(response.error.raw["body"])) == ("failed", 500, 256 * 1024)
+    assert (response.status, response.error.code, len(response.error.raw["body"])) == (
+        "failed",
+        500,
+        256 * 1024,
+    )
     loopback.wait_until_gone()
     _, response = read("sync", "httpx2", loopback.plan([b"oh", CUT], status=503))
     assert (response.status, response.error.http_status, response.error.raw["body"]) == ("failed", 503, "oh")
@@ -262,7 +271,9 @@ def test_a_wrong_content_type(loopback: Loopback, kind: str, name: str) -> None:
         response.raise_for_status()
 
 
-@pytest.mark.parametrize("told", [None, "", "text/plain", "Text/Event-Stream;charset=UTF-8", "application/octet-stream"])
+@pytest.mark.parametrize(
+    "told", [None, "", "text/plain", "Text/Event-Stream;charset=UTF-8", "application/octet-stream"]
+)
 def test_content_types_that_do_not_deny_a_stream(loopback: Loopback, told: str | None) -> None:
     _, response = read("sync", "httpx2", loopback.plan([DATA], content_type=told))
     assert response == WHOLE
@@ -372,4 +383,3 @@ def test_a_reconnect(loopback: Loopback, kind: str, name: str) -> None:
     assert response.status == "completed"
     assert [call.arguments for call in response.released] == ['{"städte":["北京"]}']
     assert sum(isinstance(item, trigate.ToolCallStarted) for item in items) == 1
-

@@ -151,7 +151,9 @@ def slowly(*chunks: bytes) -> Iterator[bytes]:
 
 
 def test_a_plain_source_is_looked_at_when_a_chunk_comes() -> None:
-    response = trigate.parse(slowly(BEGUN, *[b": ping\n\n"] * 9, DATA[len(BEGUN) :]), PROTOCOL, idle_timeout=0.2)
+    response = trigate.parse(
+        slowly(BEGUN, *[b": ping\n\n"] * 9, DATA[len(BEGUN) :]), PROTOCOL, idle_timeout=0.2
+    )
     assert error_of(response).code == "idle_timeout"
     response = trigate.parse(slowly(*[b"\n"] * 9, DATA), PROTOCOL, deadline=0.2)
     assert error_of(response).code == "deadline_exceeded"

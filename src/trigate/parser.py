@@ -169,7 +169,9 @@ class ResponseParser(Intake):
         """Whether the frame's id was taken on an earlier connection."""
         turn = self._turn
         if turn.numbering.is_taken(frame):
-            turn.anomaly("repeated_event", frame.start, f"event id {turn.numbering.last_id!r} was taken before")
+            turn.anomaly(
+                "repeated_event", frame.start, f"event id {turn.numbering.last_id!r} was taken before"
+            )
             return True
         if turn.numbering.watches_ids and turn.numbering.last_id is not None and not turn.is_ended:
             turn.lanes.touch()  # an event that is taken unread would not tell its id
@@ -378,9 +380,10 @@ class ResponseParser(Intake):
 
     @property
     def _progress(self) -> tuple[object, ...]:
-        """Changes whenever an event says something: not by comments, pings and pieces without text."""
+        """Changes whenever an event says something new: not by comments, pings and pieces without text."""
         turn = self._turn
-        return turn.lanes.kept, turn._notes.count, turn.usage, turn.id, turn.is_ended
+        decisions = turn._notes.count - turn.anomaly_count
+        return turn.lanes.kept, decisions, turn.usage, turn.id, turn.is_ended
 
     @property
     def response(self) -> Response:

@@ -42,7 +42,7 @@ class ResumePoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """`Last-Event-ID` as the SSE standard and MCP want it; empty where the point goes in the query, or has no id."""
+        """`Last-Event-ID`, as the SSE standard and MCP want it; empty where the point goes in the query."""
         if self.params or self.last_event_id is None:
             return {}
         return {"Last-Event-ID": self.last_event_id}

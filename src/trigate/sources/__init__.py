@@ -1,4 +1,4 @@
-"""From wherever bytes come to a Response: HTTP responses, whole bytes, files, iterables of chunks, also asynchronous ones.
+"""From wherever bytes come to a Response: HTTP responses, bytes, files, iterables of chunks, asynchronous ones too.
 
 Rules
  - The last item is always ResponseEnded, and its Response is the final one.
@@ -8,7 +8,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from trigate.parser import ResponseParser
 from trigate.response import Response
@@ -24,10 +24,18 @@ if TYPE_CHECKING:
     from trigate.sources.async_stream import AsyncItemStream
     from trigate.sources.stream import ItemStream
 
-__all__ = ["Source", "aiter_items", "iter_items", "parse"]
+__all__ = ["HttpResponse", "Source", "aiter_items", "iter_items", "parse"]
 
-#: A client library's response is Any: none of them is a dependency.
-Source: TypeAlias = "PlainSource | Any"
+
+class HttpResponse(Protocol):
+    """What the responses of all client libraries have; which ones are read, `trigate.sources.bodies` says."""
+
+    @property
+    def headers(self) -> Any: ...
+    def close(self) -> Any: ...
+
+
+Source: TypeAlias = "PlainSource | HttpResponse"
 
 
 def parse(
@@ -44,7 +52,7 @@ def parse(
     """
     if idle_timeout is None and deadline is None and "parser" not in options and library_of(source) is None:
         parser = ResponseParser(protocol, **options)
-        for chunk in chunks_of(source):
+        for chunk in chunks_of(cast("PlainSource", source)):
             parser.feed(chunk)
         return parser.finish()
     with iter_items(source, protocol, idle_timeout=idle_timeout, deadline=deadline, **options) as items:
@@ -79,7 +87,8 @@ def iter_items(
     known = library_of(source)
     clock = Clock(idle_timeout, deadline)
     if known is None:
-        return ItemStream(parser_for(parser, protocol, options), clock, chunks_of(source))
+        chunks = chunks_of(cast("PlainSource", source))
+        return ItemStream(parser_for(parser, protocol, options), clock, chunks)
     library, is_asynchronous = known
     if is_asynchronous:
         raise TypeError(f"this response of {library} is an asynchronous one: use aiter_items")
@@ -111,7 +120,7 @@ def aiter_items(
         if isinstance(source, AsyncIterable):
             chunks = cast("AsyncIterator[Buffer]", aiter(source))
         else:
-            chunks = _later(chunks_of(source))
+            chunks = _later(chunks_of(cast("PlainSource", source)))
         return AsyncItemStream(parser_for(parser, protocol, options), clock, chunks)
     library, is_asynchronous = known
     if not is_asynchronous:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from trigate.items import Item
 from trigate.parser import ResponseParser
@@ -22,7 +22,7 @@ from trigate.sources.pump import CANCELLED, Pump
 if TYPE_CHECKING:
     import asyncio
 
-    from typing_extensions import Buffer, Self
+    from typing_extensions import Buffer
 
 __all__ = ["AsyncItemStream"]
 

@@ -12,7 +12,17 @@ from trigate.response import ErrorInfo
 __all__ = ["fault_of"]
 
 _LIBRARIES = (
-    *("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "niquests", "urllib3", "urllib3_future"),
+    *(
+        "httpx",
+        "httpx2",
+        "httpcore",
+        "httpcore2",
+        "aiohttp",
+        "requests",
+        "niquests",
+        "urllib3",
+        "urllib3_future",
+    ),
     *("h11", "h2", "http", "anyio", "zlib", "zstandard", "brotli"),
 )
 

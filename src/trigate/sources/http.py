@@ -75,9 +75,7 @@ class Refusal:
             return replace(error_info(body, None), raw=self._raw(body), http_status=self._status)
         message = f"HTTP status {self._status}: {self._shown() or 'no body'}"
         raw = self._raw(self._text() if value is None else value)
-        return ErrorInfo(
-            "provider", "http_error", self._status, message, raw=raw, http_status=self._status
-        )
+        return ErrorInfo("provider", "http_error", self._status, message, raw=raw, http_status=self._status)
 
     def _raw(self, body: Any) -> dict[str, Any]:
         return {"status": self._status, "retry_after": self._retry_after, "body": body}

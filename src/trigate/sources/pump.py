@@ -39,7 +39,9 @@ def parser_for(parser: ResponseParser | None, protocol: str, options: dict[str, 
 class Pump:
     """Chunks to items. is_response: whether what breaks is a connection, and not the caller's own iterable."""
 
-    def __init__(self, parser: ResponseParser, clock: Clock, refusal: Refusal | None, is_response: bool) -> None:
+    def __init__(
+        self, parser: ResponseParser, clock: Clock, refusal: Refusal | None, is_response: bool
+    ) -> None:
         self._parser = parser
         self._clock = clock
         self._refusal = refusal

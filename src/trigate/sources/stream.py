@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from trigate.items import Item
 from trigate.parser import ResponseParser
@@ -21,7 +21,7 @@ from trigate.sources.pump import CANCELLED, Pump
 from trigate.sources.watchdog import WATCHDOG
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer, Self
+    from typing_extensions import Buffer
 
 __all__ = ["ItemStream"]
 

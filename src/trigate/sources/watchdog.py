@@ -61,7 +61,9 @@ class Watchdog:
                 if wait is None or wait > 0:
                     self._changed.wait(wait)
                     continue
-                late = [stream for stream in self._watched if (at := stream.due()) is not None and at <= now()]
+                late = [
+                    stream for stream in self._watched if (at := stream.due()) is not None and at <= now()
+                ]
             for stream in late:
                 stream.look()
             del late
