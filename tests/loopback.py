@@ -16,7 +16,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 import uvicorn
@@ -168,7 +168,7 @@ def serving() -> Iterator[Loopback]:
         def handle_events(self) -> None:
             super().handle_events()
             if self.scope is not None:
-                scope: MutableMapping[str, Any] = self.scope
+                scope = cast("dict[str, Any]", self.scope)
                 scope.setdefault("extensions", {})["loopback.transport"] = self.transport
 
     app = Loopback()

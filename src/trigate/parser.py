@@ -297,7 +297,7 @@ class ResponseParser(Intake):
 
     def _left(self) -> Leftover:
         """What the connection left unfinished."""
-        if self._framer is None or self._framer.error is not None:
+        if self._framer is None or self._framer.error is not None or self._spoilt is not None:
             return Leftover()
         left = self._framer.finish()
         return replace(left, start=left.start + self._base) if self._base else left

@@ -118,7 +118,7 @@ def aiter_items(
     clock = Clock(idle_timeout, deadline)
     if known is None:
         if isinstance(source, AsyncIterable):
-            chunks = cast("AsyncIterator[Buffer]", aiter(source))
+            chunks = aiter(source)
         else:
             chunks = _later(chunks_of(cast("PlainSource", source)))
         return AsyncItemStream(parser_for(parser, protocol, options), clock, chunks)
