@@ -11,6 +11,7 @@ import pytest
 
 import trigate
 from prediction_pairs import predicting
+from recorded import corpus_entries, corpus_stream, needs_corpus
 from replays import NUMBERED, Numbered, after, blocks, same, started, told, with_ids
 from streams import PROTOCOL, Script, bytewise, codes, function_item
 
@@ -82,6 +83,27 @@ def test_a_replay_from_before_byte_by_byte(numbered: Numbered) -> None:
         parser.resume()
     parser.feed(b"".join(numbered.events[max(0, taken - 1) :]))
     assert same(parser.finish(), numbered.whole)
+
+
+@needs_corpus
+def test_recorded_streams_go_on() -> None:
+    """Real streams of the provider that numbers its events, cut in three places."""
+    entries = corpus_entries("openai-responses")
+    assert entries
+    for entry in entries[:12]:
+        data = corpus_stream(entry["file"])
+        events, whole = blocks(data), trigate.parse(data, PROTOCOL)
+        if whole.sequence_number is None or len(events) < 4:
+            continue
+        for count in (2, len(events) // 2, len(events) - 1):
+            parser = trigate.ResponseParser(PROTOCOL)
+            items = parser.feed(b"".join(events[:count]) + events[count][:20])
+            if parser.finish().status != "truncated":
+                continue
+            parser.resume()
+            items += parser.feed(data)
+            assert same(parser.finish(), whole), (entry["file"], count)
+            assert started(items) == started(trigate.iter_items(data, PROTOCOL))
 
 
 def test_offsets_count_over_connections() -> None:

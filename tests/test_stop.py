@@ -13,7 +13,7 @@ from streams import PROTOCOL, Script, codes, function_item
 LOST = trigate.ErrorInfo("transport", "transport", "connection_lost", "it broke")
 REFUSED = trigate.ErrorInfo("provider", "busy", "b", "m", http_status=503)
 OPEN = Script().created().message("Hallo").added(1, function_item("", status="in_progress")).delta(1, '{"a"')
-STATUSES: Any = pytest.mark.parametrize("status", ["cancelled", "truncated"])
+STATUSES = pytest.mark.parametrize("status", ["cancelled", "truncated"])
 
 
 @STATUSES
@@ -102,7 +102,7 @@ def test_a_parser_that_was_interrupted_can_be_stopped() -> None:
     parser = trigate.ResponseParser(PROTOCOL)
     parser.feed(OPEN.data())
 
-    def interrupted(frame: object) -> bool:
+    def interrupted(_: object) -> bool:
         raise SignalError
 
     parser._read = interrupted  # type: ignore[method-assign,assignment]

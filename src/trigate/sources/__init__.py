@@ -117,11 +117,7 @@ def aiter_items(
     known = library_of(source)
     clock = Clock(idle_timeout, deadline)
     if known is None:
-        if isinstance(source, AsyncIterable):
-            chunks = aiter(source)
-        else:
-            chunks = _later(chunks_of(cast("PlainSource", source)))
-        return AsyncItemStream(parser_for(parser, protocol, options), clock, chunks)
+        return AsyncItemStream(parser_for(parser, protocol, options), clock, _async_chunks(source))
     library, is_asynchronous = known
     if not is_asynchronous:
         raise TypeError(f"this response of {library} would block the event loop: use iter_items")
@@ -129,6 +125,12 @@ def aiter_items(
     refusal = refusal_of(body.status, body.headers)
     chunks = _reads(body.read)
     return AsyncItemStream(parser_for(parser, protocol, options), clock, chunks, body=body, refusal=refusal)
+
+
+def _async_chunks(source: AsyncIterable[Buffer] | Source) -> AsyncIterator[Buffer]:
+    if isinstance(source, AsyncIterable):
+        return aiter(source)
+    return _later(chunks_of(cast("PlainSource", source)))
 
 
 async def _later(chunks: Iterator[Buffer]) -> AsyncIterator[Buffer]:
