@@ -68,7 +68,7 @@ def test_items_come_before_the_rest(loopback: Loopback, kind: str, name: str) ->
     """Nothing is read ahead, and nothing is waited for: the server is silent until the client goes away."""
     size = DATA.index(b"\n\n", DATA.index(b"output_text.delta")) + 2
     url = loopback.plan([DATA[:size], FOREVER])
-    items, response = read(kind, name, url, deadline=0.2)
+    items, response = read(kind, name, url, deadline=0.5)
     assert [type(item) for item in items] == [trigate.TextDelta, trigate.ResponseEnded]
     assert response.error.code == "deadline_exceeded"
     loopback.wait_until_gone()

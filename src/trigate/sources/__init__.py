@@ -48,7 +48,7 @@ def parse(
 ) -> Response:
     """Reads a whole stream: an HTTP response, bytes, a binary file, a path object, or an iterable of chunks.
 
-    idle_timeout, deadline: see iter_items. The other options are those of ResponseParser.
+    idle_timeout, deadline and the other options: see iter_items.
     """
     if idle_timeout is None and deadline is None and "parser" not in options and library_of(source) is None:
         parser = ResponseParser(protocol, **options)
