@@ -205,6 +205,17 @@ def test_an_error_in_the_last_event_is_told_also_if_the_connection_breaks(loopba
 
 
 @each
+def test_nothing_is_read_behind_a_fault(loopback: Loopback, kind: str, name: str) -> None:
+    """The items before it are given, and the connection is closed although the server would go on."""
+    size = DATA.index(b"\n\n", DATA.index(b"output_text.delta")) + 2
+    url = loopback.plan([DATA[:size] + b"data: {]\n\n", FOREVER])
+    items, response = read(kind, name, url)
+    assert [type(item) for item in items] == [trigate.TextDelta, trigate.ResponseEnded]
+    assert (response.status, response.error.code) == ("failed", "invalid_json")
+    loopback.wait_until_gone()
+
+
+@each
 def test_an_http_error(loopback: Loopback, kind: str, name: str) -> None:
     body = b'{"error": {"type": "rate_limit_error", "code": "slow_down", "message": "Too many."}}'
     url = loopback.plan(

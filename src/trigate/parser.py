@@ -379,6 +379,11 @@ class ResponseParser(Intake):
         return self._final is not None
 
     @property
+    def _is_broken(self) -> bool:
+        """Whether a fault has ended the response: nothing more is taken."""
+        return self._turn.is_faulted
+
+    @property
     def _progress(self) -> tuple[object, ...]:
         """Changes whenever an event says something new: not by comments, pings and pieces without text."""
         turn = self._turn

@@ -65,15 +65,16 @@ class Pump:
         if self._refusal is not None:
             self._clock.came(True)
             return self._refusal.feed(chunk)
-        if not self._clock.minds_idling:
+        if self._clock.minds_idling:
+            before = self._parser._progress
+            items = self._parser.feed(chunk)
+            self._clock.came(bool(items) or self._parser._progress != before)
+        else:
+            items = self._parser.feed(chunk)
             self._clock.came(True)
-            self._items = _before_end(self._parser.feed(chunk))
-            return True
-        before = self._parser._progress
-        items = self._parser.feed(chunk)
-        self._clock.came(bool(items) or self._parser._progress != before)
         self._items = _before_end(items)
-        return True
+        # Nothing that follows a fault is taken: a server that goes on is told so by closing.
+        return not (self._is_response and self._parser._is_broken)
 
     def _stops(self) -> bool:
         """Whether to go no further, for a reason of the caller's or of the clock's."""
@@ -95,7 +96,7 @@ class Pump:
             final = parser.stop("truncated", self._stop)
         else:
             final = parser.finish()
-        self._items = iter([*_before_end(parser._rest()), ResponseEnded(final)])
+        self._items = iter([*self._items, *_before_end(parser._rest()), ResponseEnded(final)])
 
     def _break(self, error: Exception) -> bool:
         """Whether an exception of the source is the end of the response; else it is the caller's to see."""

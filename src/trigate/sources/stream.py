@@ -140,9 +140,7 @@ class ItemStream(Pump, Iterator[Item]):
 
     def _end_after_items(self) -> None:
         """Nobody reads: the end is made here, behind the items that are still to be given."""
-        left = list(self._items)
         self._end()
-        self._items = iter([*left, *self._items])
         self._close_source()
 
     def close(self) -> None:
