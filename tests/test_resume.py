@@ -119,6 +119,27 @@ def test_offsets_count_over_connections() -> None:
     assert response.decisions[-1].offset == len(first) + sum(len(one) for one in numbered.events[3:-1])
 
 
+def test_items_stand_where_they_stood_in_both_connections_together() -> None:
+    """Of a replay from the start, an item's bytes lie as far behind the first connection's as they lay in it."""
+    numbered = next(iter(NUMBERED.values()))
+    whole = trigate.ResponseParser(numbered.protocol).feed(numbered.data)
+    parser, items = numbered.begin_with(2)
+    first = sum(map(len, numbered.events[:2]))
+    parser.finish()
+    parser._rest()
+    parser.resume()
+    again = parser.feed(numbered.data)
+    meant = {
+        (type(item), item.start + first, item.end + first)
+        for item in whole
+        if item.start is not None and item.end is not None
+    }
+    found = {(type(item), item.start, item.end) for item in again}
+    assert found
+    assert found <= meant
+    assert all(item.end is not None and item.end <= first for item in items)
+
+
 def test_a_fault_and_a_cut_on_the_second_connection_count_too() -> None:
     numbered = NUMBERED["responses"]
     for more, offset in ((b"data: {\xff", 7), (b"data: {]\n\n", 7), (b'data: {"', 8)):

@@ -31,6 +31,7 @@ cdef class Lanes:
     cdef readonly bint deltas
     cdef readonly bint is_closed
     cdef bint _predicts
+    cdef public uint64_t base  # where the connection began whose events these are
     cdef uint64_t _kept
     cdef uint64_t _max_kept
     cdef object _sequence
@@ -140,7 +141,10 @@ cdef class Lanes:
     def ending(self, response):
         """The item of the end, again: it stands where the end was told."""
         cdef ResponseEnded made = ResponseEnded(response)
-        made._start, made._end = self._closed_from, self._closed_upto
+        if self.is_closed:
+            made._start, made._end = self._closed_from, self._closed_upto
+        else:
+            made._start, made._end = self._from, self._upto
         return made
 
     def delta(self, kind, owner, str piece not None, /):
@@ -196,7 +200,7 @@ cdef class Lanes:
     cdef void _begin(self, const tg_event *event) noexcept:
         self._event = event
         self._events += 1
-        self._from, self._upto = event.start_off, event.end_off
+        self._from, self._upto = event.start_off + self.base, event.end_off + self.base
         self._adds = 0
         self._is_touched = False
         self._lane = None
@@ -260,7 +264,7 @@ cdef class Lanes:
                 known[3].append((<Lane> known[0]).size)
             if self.deltas and known[1] is not None:
                 tg_predict_range(&self._predict, index, &start, &end)
-                self._add_delta(known[1], known[2], _text(text), start, end)
+                self._add_delta(known[1], known[2], _text(text), start + self.base, end + self.base)
         tg_predict_drain(&self._predict)
         return 0
 

@@ -352,6 +352,7 @@ class Shapes:
 
 @final
 class Lanes:
+    base: int
     shapes: Shapes | None
     sequence: int | None
     def __init__(self, *, deltas: bool = True, max_kept: int = 9223372036854775807) -> None: ...

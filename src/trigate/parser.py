@@ -250,7 +250,7 @@ class ResponseParser(Intake):
         self._reopening = self._final = None
         self._stop_flowing()
         self._connect()
-        self._base = self._fed
+        self._base = self._turn.lanes.base = self._fed
         turn.anomaly("resumed", self._fed, "a new connection begins here")
 
     def _check(self) -> None:

@@ -20,7 +20,9 @@ class Reopening:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._outcome = (turn._status, turn._error, turn.reason, turn.echo, turn.is_end_clean)
-        self._calls = [(call, call._state, call._problem, call._flags, call._lane) for call in turn.calls]
+        self._calls = [
+            (call, call._state, call._problem, call._flags, call._lane, call._end) for call in turn.calls
+        ]
         self._unproven = list(turn._unproven)
         # Closing a part makes a lone half of a character visible.
         parts = [
@@ -37,8 +39,8 @@ class Reopening:
         turn.is_ended = False
         turn._ended = None
         turn.calls[:] = [call for call, *_ in self._calls]
-        for call, state, problem, flags, lane in self._calls:
-            call._state, call._problem, call._flags, call._lane = state, problem, flags, lane
+        for call, state, problem, flags, lane, end in self._calls:
+            call._state, call._problem, call._flags, call._lane, call._end = state, problem, flags, lane, end
         turn._unproven = self._unproven
         for part, half, text in self._halves:
             part._half, part.lane = half, Lane(text)

@@ -96,7 +96,7 @@ class Pump:
             final = parser.stop("truncated", self._stop)
         else:
             final = parser.finish()
-        self._items = iter([*self._items, *_before_end(parser._rest()), ResponseEnded(final)])
+        self._items = iter([*self._items, *_before_end(parser._rest()), parser._ending(final)])
 
     def _break(self, error: Exception) -> bool:
         """Whether an exception of the source is the end of the response; else it is the caller's to see."""

@@ -46,16 +46,16 @@ class Watch(ResponseParser):
     marks: deque[Mark]
     _seen: int
     _open: list[int]
-    _is_over: bool
-    _is_broken: bool
+    _has_ended: bool
+    _has_broken: bool
 
     def begin(self) -> None:
         """Before the first chunk."""
         self.marks = deque()
         self._seen = 0
         self._open = []
-        self._is_over = False
-        self._is_broken = False
+        self._has_ended = False
+        self._has_broken = False
 
     def _read(self, frame: Frame) -> bool:
         turn = self._turn
@@ -64,14 +64,14 @@ class Watch(ResponseParser):
         goes_on = super()._read(frame)
         if noted < 0:
             self._look(place)
-            goes_on = goes_on and not self._is_broken
+            goes_on = goes_on and not self._has_broken
         elif turn.anomaly_count != noted:
             self.marks.append(Mark("late", place))
         return goes_on
 
     def settle(self) -> None:
         """After a fault of the bytes and at the end: what no event told."""
-        if not self._is_over:
+        if not self._has_ended:
             self._look(Place(self._whole, self._turn.lanes.sequence))
 
     def finish(self) -> Response:
@@ -85,7 +85,7 @@ class Watch(ResponseParser):
             self.marks.append(Mark("opened", place, self._seen))
             self._open.append(self._seen)
             self._seen += 1
-        if self._is_over:
+        if self._has_ended:
             return
         if self._turn.status not in ("in_progress", "completed", "incomplete", "cancelled"):
             self._break(place)
@@ -93,7 +93,7 @@ class Watch(ResponseParser):
         if self._open:
             self._look_at_calls(place)
         if self._turn.is_ended:
-            self._is_over = True
+            self._has_ended = True
             self.marks.append(Mark("ended", place))
 
     def _look_at_calls(self, place: Place) -> None:
@@ -108,8 +108,8 @@ class Watch(ResponseParser):
         self._open = still
 
     def _break(self, place: Place) -> None:
-        self._is_over = True
+        self._has_ended = True
         error = self._turn._error
         is_told = error is not None and error.layer == "provider"
-        self._is_broken = not is_told
+        self._has_broken = not is_told
         self.marks.append(Mark("failed" if is_told else "broken", place, error=error))
