@@ -1,0 +1,113 @@
+"""The ledger as the runner uses it: a claim before each run, the outcome after it.
+
+Rules
+ - Without a claim nothing runs: a ledger that cannot be written to stops the call, not its record.
+ - What was stored is handed out again; what is in doubt stays in doubt.
+ - A lease outlives the longest run, so that a worker in time never loses it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from trigate.calls import ReleasedCall
+from trigate.ledger import AsyncLedger, Claim, Entry, Key, Ledger, LedgerError, StaleClaim, digest_of, in_threads
+from trigate.runner.result import CallResult
+from trigate.tools import Judgment, Problem, problem_of
+
+__all__ = ["Claims"]
+
+_MARGIN = 60.0  # seconds: for writing the outcome, and for clocks
+
+
+class Claims:
+    """A ledger, or none: then every call may run, and nothing is remembered."""
+
+    def __init__(self, ledger: Ledger | AsyncLedger | None) -> None:
+        self._ledger = in_threads(ledger) if isinstance(ledger, Ledger) else ledger
+
+    async def take(
+        self, key: Key | None, call: ReleasedCall, judgment: Judgment, seconds: float
+    ) -> Claim | CallResult | None:
+        """The claim of this run; or what became of the call already, so that it must not run. None without a ledger."""
+        if self._ledger is None or key is None:
+            return None
+        assert judgment.tool is not None
+        try:
+            claim = await self._ledger.claim(
+                key, digest_of(call), lease=seconds + _MARGIN, read_only=judgment.tool.read_only
+            )
+        except LedgerError as error:
+            message = "it was not run, for it could not be recorded beforehand"
+            problem = Problem(code="tool_error", message=message, record=problem_of(error).record)
+            return _not_now(call, judgment, problem, is_recorded=False)
+        if claim.outcome == "claimed":
+            return claim
+        if claim.outcome == "stored":
+            return _stored(call, judgment, claim.entry)
+        return _not_now(call, judgment, _why_not(claim))
+
+    async def settle(self, claim: Claim | None, result: CallResult) -> CallResult:
+        """Writes what came of the run; the result, which says so if it could not be written."""
+        if claim is None or self._ledger is None:
+            return result
+        try:
+            if result.status == "succeeded":
+                await self._ledger.succeed(claim, result.content)
+            elif result.status == "failed":
+                await self._ledger.fail(claim, msgspec.json.encode(result.problem).decode())
+            else:
+                assert result.problem is not None
+                await self._ledger.give_up(claim, result.problem.message)
+        except StaleClaim:
+            late = Problem(code="timeout_unknown", message="its result came after its time and adds nothing")
+            return msgspec.structs.replace(
+                result, status="unknown", problem=late, content=late.to_model(), is_recorded=False
+            )
+        except LedgerError:
+            return msgspec.structs.replace(result, is_recorded=False)
+        return result
+
+
+def _why_not(claim: Claim) -> Problem:
+    if claim.outcome == "conflict":
+        return Problem(code="conflict", message="a call with this id was seen before with other arguments")
+    if claim.outcome == "busy":
+        return Problem(code="duplicate", message="this call is being run by another worker")
+    return Problem(
+        code="timeout_unknown", message=f"an earlier run of this call has no known outcome: {claim.entry.problem}"
+    )
+
+
+def _not_now(call: ReleasedCall, judgment: Judgment, problem: Problem, is_recorded: bool = True) -> CallResult:
+    return CallResult(
+        call=call,
+        status="unknown" if problem.code == "timeout_unknown" else "not_run",
+        content=problem.to_model(),
+        problem=problem,
+        judgment=judgment,
+        is_recorded=is_recorded,
+    )
+
+
+def _stored(call: ReleasedCall, judgment: Judgment, entry: Entry) -> CallResult:
+    if entry.state == "succeeded":
+        content = entry.result if isinstance(entry.result, str) else entry.result_json or "null"
+        return CallResult(call=call, status="succeeded", content=content, judgment=judgment, is_stored=True)
+    problem = _problem(entry.problem or "")
+    return CallResult(
+        call=call,
+        status="failed",
+        content=problem.to_model(),
+        problem=problem,
+        judgment=judgment,
+        is_stored=True,
+    )
+
+
+def _problem(text: str) -> Problem:
+    """A stored problem: the runner's own spelling, or a sentence that somebody else wrote."""
+    try:
+        return msgspec.json.decode(text, type=Problem)
+    except (msgspec.DecodeError, ValueError):
+        return Problem(code="tool_error", message=text or "an earlier run failed")
