@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import trigate
-from trigate.ledger import SQLiteLedger, key_of
+from trigate.ledger import LedgerError, SQLiteLedger, key_of
 from trigate.runner import Runner
 from trigate.tools import Cancellation, Context, Policy, Problem, ToolError, Toolset, tool
 
@@ -80,7 +80,7 @@ def test_results_are_paired_by_the_call_whatever_ends_first() -> None:
         return name
 
     turn = Runner(Toolset([wait])).run(response(("x", "wait", '{"name":"a"}'), ("y", "wait", '{"name":"b"}')))
-    assert [(each.call.call_id, each.content) for each in turn] == [("x", '"a"'[1:-1]), ("y", "b")]
+    assert [(each.call.call_id, each.content) for each in turn] == [("x", "a"), ("y", "b")]
 
 
 def test_no_more_run_at_once_than_the_limit() -> None:
@@ -308,12 +308,13 @@ def test_the_turn_s_time_bounds_all_of_it() -> None:
 
 
 def test_a_token_calls_the_turn_off() -> None:
-    token = Cancellation()
+    token, free = Cancellation(), threading.Event()
 
     @tool
     def first(context: Context) -> str:
         token.cancel("the user went away")
-        context.cancellation.wait(20)
+        assert context.cancellation.is_cancelled
+        free.wait(20)
         return "late"
 
     @tool
@@ -321,7 +322,10 @@ def test_a_token_calls_the_turn_off() -> None:
         return "ran"
 
     given = response(("a", "first", "{}"), ("b", "second", "{}"))
-    turn = Runner(Toolset([first, second]), FREE, parallel=1).run(given, token=token)
+    try:
+        turn = Runner(Toolset([first, second]), FREE, parallel=1).run(given, token=token)
+    finally:
+        free.set()
     assert [each.status for each in turn] == ["unknown", "not_run"]
     assert json.loads(turn["b"].content)["message"] == "the user went away"
 
@@ -359,9 +363,9 @@ def test_progress_is_told_with_its_call() -> None:
         context.report("half", 1, 2)
         return "done"
 
-    Runner(Toolset([work]), on_progress=lambda call, progress: told.append((call.call_id, progress.message))).run(
-        response(("a", "work", "{}"))
-    )
+    Runner(
+        Toolset([work]), on_progress=lambda call, progress: told.append((call.call_id, progress.message))
+    ).run(response(("a", "work", "{}")))
     assert told == [("a", "half")]
 
 
@@ -422,8 +426,6 @@ def test_a_failure_is_stored_with_its_words(ledger: SQLiteLedger) -> None:
 
 
 def test_an_outcome_in_doubt_stays_in_doubt(ledger: SQLiteLedger) -> None:
-    free = threading.Event()
-    free.set()
     log: list[str] = []
 
     @tool(timeout=0.05)
@@ -438,12 +440,38 @@ def test_an_outcome_in_doubt_stays_in_doubt(ledger: SQLiteLedger) -> None:
     assert (statuses, log) == (["unknown", "unknown"], ["began"])
 
 
+class Failing(SQLiteLedger):
+    """Fails from its n-th transaction on, as a full disk does."""
+
+    left = 0
+
+    def _transact(self, ids: Any, decide: Any) -> Any:
+        if not self.left:
+            raise LedgerError("the disk is full", code="ledger_unavailable")
+        self.left -= 1
+        return super()._transact(ids, decide)
+
+
 def test_a_ledger_that_cannot_be_written_to_stops_the_call(tmp_path: Path) -> None:
     log: list[str] = []
-    ledger = SQLiteLedger(tmp_path / "ledger.db")
-    ledger.close()
-    result = Runner(Toolset([counted(log)]), FREE, ledger=ledger).run(response(("a", "pay", '{"amount":1}')))["a"]
+    given = response(("a", "pay", '{"amount":1}'))
+    with Failing(tmp_path / "ledger.db") as ledger:
+        result = Runner(Toolset([counted(log)]), FREE, ledger=ledger).run(given)["a"]
     assert (result.status, result.is_recorded, log) == ("not_run", False, [])
+    assert "disk" not in result.content
+
+
+def test_an_outcome_that_cannot_be_written_is_handed_on_and_runs_no_more(tmp_path: Path) -> None:
+    log: list[str] = []
+    given = response(("a", "pay", '{"amount":1}'))
+    with Failing(tmp_path / "ledger.db") as ledger:
+        ledger.left = 1
+        runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
+        result = runner.run(given)["a"]
+        assert (result.status, result.content, result.is_recorded) == ("succeeded", "paid 1", False)
+        ledger.left = 1
+        again = runner.run(given)["a"]
+    assert (again.status, log) == ("not_run", ["paid 1"])
 
 
 def test_a_record_is_plain_data(ledger: SQLiteLedger) -> None:
@@ -457,7 +485,7 @@ def test_a_record_is_plain_data(ledger: SQLiteLedger) -> None:
 
 
 def fresh_tool(answer: Callable[[], Problem | None], log: list[str]) -> Any:
-    @tool(fresh=lambda: answer(), timeout=0.05)
+    @tool(fresh=answer, timeout=0.05)
     def change() -> str:
         log.append("changed")
         return "changed"

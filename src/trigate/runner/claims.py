@@ -11,7 +11,17 @@ from __future__ import annotations
 import msgspec
 
 from trigate.calls import ReleasedCall
-from trigate.ledger import AsyncLedger, Claim, Entry, Key, Ledger, LedgerError, StaleClaim, digest_of, in_threads
+from trigate.ledger import (
+    AsyncLedger,
+    Claim,
+    Entry,
+    Key,
+    Ledger,
+    LedgerError,
+    StaleClaim,
+    digest_of,
+    in_threads,
+)
 from trigate.runner.result import CallResult
 from trigate.tools import Judgment, Problem, problem_of
 
@@ -75,11 +85,14 @@ def _why_not(claim: Claim) -> Problem:
     if claim.outcome == "busy":
         return Problem(code="duplicate", message="this call is being run by another worker")
     return Problem(
-        code="timeout_unknown", message=f"an earlier run of this call has no known outcome: {claim.entry.problem}"
+        code="timeout_unknown",
+        message=f"an earlier run of this call has no known outcome: {claim.entry.problem}",
     )
 
 
-def _not_now(call: ReleasedCall, judgment: Judgment, problem: Problem, is_recorded: bool = True) -> CallResult:
+def _not_now(
+    call: ReleasedCall, judgment: Judgment, problem: Problem, is_recorded: bool = True
+) -> CallResult:
     return CallResult(
         call=call,
         status="unknown" if problem.code == "timeout_unknown" else "not_run",

@@ -24,8 +24,8 @@ ResultStatus: TypeAlias = Literal["succeeded", "failed", "refused", "not_run", "
 class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one call.
 
-    status    "succeeded": it ran, `content` is its result. "failed": it ran and said why not. "refused": a judgment said
-              no. "not_run": nothing was wrong with it, but it was not run. "unknown": it may have happened
+    status    "succeeded": it ran, `content` is its result. "failed": it ran and said why not. "refused": a judgment
+              said no. "not_run": nothing was wrong with it, but it was not run. "unknown": it may have happened
     content   what the model is told: the result as text, or the problem's JSON
     problem   None if it succeeded
     judgment  None for a call that was never released
@@ -77,7 +77,7 @@ class TurnResult(msgspec.Struct, frozen=True):
                 return result
         raise KeyError(call_id)
 
-    def __iter__(self) -> Iterator[CallResult]:  # type: ignore[override] # a turn is its results
+    def __iter__(self) -> Iterator[CallResult]:
         return iter(self.results)
 
     def __len__(self) -> int:

@@ -132,7 +132,9 @@ class _Turn:
         if calls is not None:
             for call in wanted:
                 if not isinstance(call, ReleasedCall):
-                    raise TypeError(f"only a ReleasedCall runs, not a {type(call).__name__}: a draft may be cut")
+                    raise TypeError(
+                        f"only a ReleasedCall runs, not a {type(call).__name__}: a draft may be cut"
+                    )
         judged = [await self._judge(call) for call in wanted]
         if self._runner._on_bad == "all_or_nothing" and any(isinstance(each, CallResult) for each in judged):
             return [each if isinstance(each, CallResult) else _held_back(each) for each in judged]
@@ -163,7 +165,9 @@ class _Turn:
                 # It looks at the world, so it may take its time.
                 judgment = await run_tool(ask, False, self._time(tool.timeout), context.cancellation)
             except NoAnswerError as error:
-                problem = Problem(code="tool_error", message=f"whether it may run is not known: {error.reason}")
+                problem = Problem(
+                    code="tool_error", message=f"whether it may run is not known: {error.reason}"
+                )
                 return _result(call, None, "not_run", problem)
         return judgment if judgment.problem is None else _result(call, judgment, "refused", judgment.problem)
 
@@ -189,7 +193,9 @@ class _Turn:
             seconds = self._time(judgment.tool.timeout)
             if self._token.is_cancelled or seconds <= 0:
                 return _result(judgment.call, judgment, "not_run", self._too_late())
-            taken = await self._runner._claims.take(self._key(judgment.call), judgment.call, judgment, seconds)
+            taken = await self._runner._claims.take(
+                self._key(judgment.call), judgment.call, judgment, seconds
+            )
             if isinstance(taken, CallResult):
                 return taken
             try:
@@ -226,7 +232,9 @@ class _Turn:
                 raise NoAnswerError(f"its result came after {seconds:g} s")
             content = tool.result_text(value)
         except NoAnswerError as error:
-            return _result(call, judgment, "unknown", _unknown(tool.read_only, error), time.monotonic() - began)
+            return _result(
+                call, judgment, "unknown", _unknown(tool.read_only, error), time.monotonic() - began
+            )
         except ToolError as error:
             return _result(call, judgment, "failed", _told(error, tool.read_only), time.monotonic() - began)
         except Exception as error:
@@ -267,7 +275,7 @@ def _unknown(read_only: bool, error: NoAnswerError) -> Problem:
 
 
 def _told(error: ToolError, read_only: bool) -> Problem:
-    """A problem that a tool has told. A result that is too large was a run: with side effects it is not to be repeated."""
+    """A problem that a tool has told. A result that is too large was a run: a side effect must not be repeated."""
     problem = error.problem
     if problem.code != "too_large" or read_only or problem.next:
         return problem

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from trigate.tools import Cancellation
@@ -79,10 +80,8 @@ def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
             value = function()
         except BaseException as error:  # also a SystemExit of a tool is its answer, not ours
             failure = error if isinstance(error, Exception) else RuntimeError(f"the tool raised {error!r}")
-        try:
+        with suppress(RuntimeError):  # of a closed loop: nobody waits any more
             loop.call_soon_threadsafe(settle, value, failure)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
 
     threading.Thread(target=work, name="trigate-tool", daemon=True).start()
     return answer

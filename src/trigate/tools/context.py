@@ -34,14 +34,29 @@ class Cancellation:
     """A token: whoever holds it may call the work off, once and for good. Safe to use from any thread."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._event = threading.Event()
         self._reason = ""
+        self._listeners: list[Callable[[], object]] = []
 
     def cancel(self, reason: str = "") -> None:
         """Calls the work off. The first reason stands."""
-        if not self._event.is_set():
+        with self._lock:
+            if self._event.is_set():
+                return
             self._reason = reason
             self._event.set()
+            listeners, self._listeners = self._listeners, []
+        for tell in listeners:
+            tell()
+
+    def when_cancelled(self, tell: Callable[[], object]) -> None:
+        """Has it called once, by whoever cancels; at once if that has happened. It must not raise."""
+        with self._lock:
+            if not self._event.is_set():
+                self._listeners.append(tell)
+                return
+        tell()
 
     @property
     def is_cancelled(self) -> bool:
