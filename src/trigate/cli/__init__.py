@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from trigate.cli import calls, events, ledger
+from trigate.cli import agent, calls, events
 from trigate.cli.render import complain, escape
 from trigate.cli.source import InputError
 from trigate.protocols import PROTOCOLS
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
     _add_calls(verbs)
     _add_events(verbs)
-    _add_ledger(verbs)
+    _add_agent(verbs)
     return parser
 
 
@@ -127,14 +127,14 @@ def _add_events(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser.set_defaults(run=events.run)
 
 
-def _add_ledger(verbs: argparse._SubParsersAction[_Parser]) -> None:
+def _add_agent(verbs: argparse._SubParsersAction[_Parser]) -> None:
     parser = verbs.add_parser(
-        "ledger",
-        help="what a ledger of calls holds: list, show, reconcile",
-        description="Looks into a ledger of tool calls, and tells it what became of a call in doubt.",
+        "agent",
+        help="a question to a model that may look at files; or a recorded run again",
+        description="Asks a model in rounds, runs the calls that may run, and says how it ended.",
         allow_abbrev=False,
     )
-    ledger.add_verbs(parser)
+    agent.add_options(parser)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,133 @@
+"""The record of one run: JSON Lines, enough to see why everything happened, and to replay it.
+
+Rules
+ - A line is written and flushed when it happened: a run that is killed leaves what it had done.
+ - No key is ever in it: headers are not recorded at all.
+ - Lines: run, then for each round request, response, result (one a call), at last end.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+import msgspec
+
+import trigate
+from trigate.agent.limits import AgentLimits
+from trigate.agent.model import Reply
+from trigate.agent.outcome import AgentResult
+from trigate.ledger import canonical
+from trigate.runner import CallResult
+
+__all__ = ["VERSION", "RunRecord", "digest_of_body", "stream_of"]
+
+#: Of the lines' shape.
+VERSION = 1
+
+
+class RunRecord:
+    """Writes a run to a file, made new; or nowhere, where path is None.
+
+    on_line: told of each line as it is written, to show what goes on. FileExistsError if there is such a file: a
+    record is never written over.
+    """
+
+    def __init__(
+        self, path: str | Path | None = None, *, on_line: Callable[[dict[str, Any]], object] | None = None
+    ) -> None:
+        self._on_line = on_line
+        self._file: TextIO | None = None
+        if path is not None:
+            self._file = Path(path).open("x", encoding="utf-8")  # noqa: SIM115 - close() closes it
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def begin(self, question: str, instructions: str, model: str, protocol: str, limits: AgentLimits) -> None:
+        self._write(
+            "run",
+            version=VERSION,
+            trigate=trigate.__version__,
+            question=question,
+            instructions=instructions,
+            model=model,
+            protocol=protocol,
+            limits={
+                "rounds": limits.rounds,
+                "seconds": limits.seconds,
+                "output_tokens": limits.output_tokens,
+            },
+        )
+
+    def request(self, number: int, body: dict[str, Any]) -> None:
+        self._write("request", round=number, digest=digest_of_body(body), body=body)
+
+    def response(self, number: int, reply: Reply, seconds: float) -> None:
+        response = reply.response
+        self._write(
+            "response",
+            round=number,
+            http_status=reply.http_status,
+            failure=reply.failure,
+            message=reply.message,
+            seconds=round(seconds, 3),
+            status=response.status,
+            reason=response.reason,
+            id=response.id,
+            model=response.model,
+            usage=None if response.usage is None else response.usage.raw,
+            error=_plain(response.error),
+            anomalies=[_plain(each) for each in response.anomalies],
+            **_stream(reply.stream),
+        )
+
+    def result(self, number: int, result: CallResult) -> None:
+        self._write("result", round=number, **result.to_record())
+
+    def end(self, result: AgentResult) -> None:
+        self._write("end", **result.to_record())
+
+    def _write(self, kind: str, **members: Any) -> None:
+        line = {"type": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **members}
+        if self._file is not None:
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.flush()
+        if self._on_line is not None:
+            self._on_line(line)
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value, enc_hook=repr)
+
+
+def _stream(stream: bytes) -> dict[str, str]:
+    """The bytes as text where they are text, so that a person can read them."""
+    try:
+        return {"stream": stream.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"stream_base64": base64.b64encode(stream).decode("ascii")}
+
+
+def stream_of(line: dict[str, Any]) -> bytes:
+    """The bytes of a response line."""
+    if "stream_base64" in line:
+        return base64.b64decode(line["stream_base64"])
+    return str(line["stream"]).encode("utf-8")
+
+
+def digest_of_body(body: dict[str, Any]) -> str:
+    """SHA-256 of a request's body in its one spelling (RFC 8785), as hexadecimal digits."""
+    return hashlib.sha256(canonical(json.dumps(body))).hexdigest()
