@@ -1,4 +1,4 @@
-"""Four ways in which half a thing looks like a whole one, from a socket to the ledger: nothing runs, the record says why."""
+"""Four ways in which half a thing looks whole, from a socket to the ledger: nothing runs, and the record says why."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,12 +101,20 @@ def make_tools(notebook: Notebook) -> list[Tool]:
     return [search_notes, read_note, submit_answer, request_input, report_insufficient]
 
 
-def make_agent(model: Model, limits: AgentLimits | None = None, folder: Path = HERE) -> Agent:
+def make_agent(
+    model: Model,
+    limits: AgentLimits | None = None,
+    *,
+    folder: Path = HERE,
+    extra: Mapping[str, Any] | None = None,
+) -> Agent:
+    """folder: holds the manifest and the notes. extra: see trigate.agent.Agent."""
     return Agent(
         model,
         Toolset(make_tools(Notebook(folder))),
         instructions=INSTRUCTIONS,
         limits=limits,
         endings=ENDINGS,
+        extra=extra,
         one_call=True,
     )

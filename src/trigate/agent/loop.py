@@ -39,6 +39,7 @@ class Agent:
     limits        of one run
     ledger        remembers what ran, over runs and crashes
     endings       names of tools that end the run once they succeeded, and the status it then has
+    extra         members that are added to each request's body: temperature, tool_choice ...
     one_call      True: each round must ask for exactly one call that may run, else the run ends with nothing run
     """
 
@@ -52,6 +53,7 @@ class Agent:
         limits: AgentLimits | None = None,
         ledger: Ledger | AsyncLedger | None = None,
         endings: Mapping[str, AgentStatus] | None = None,
+        extra: Mapping[str, Any] | None = None,
         one_call: bool = False,
     ) -> None:
         self._model = model
@@ -61,6 +63,7 @@ class Agent:
         self._limits = limits or AgentLimits()
         self._ledger = ledger
         self._endings = dict(endings or {})
+        self._extra = dict(extra or {})
         self._one_call = one_call
 
     def run(self, question: str, **options: Any) -> AgentResult:
@@ -144,6 +147,7 @@ class _Run:
         self._round += 1
         model = agent._model
         body = model.dialect.body(model.name, agent._instructions, items, agent._toolset, tokens)
+        body |= agent._extra
         self._record.request(self._round, body)
         began = time.monotonic()
         try:
