@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from agent_runs import APIS, KINDS, RUNS, asked, made
 
+from agent_runs import APIS, KINDS, RUNS, asked, made
 from trigate.agent import ReplayModel, RunRecord
 
 

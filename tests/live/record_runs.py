@@ -1,10 +1,10 @@
-"""Writes tests/runs/*.jsonl again: `PYTHONPATH=tests python tests/live/record_runs.py`, where the server is installed."""
+"""Writes tests/runs again: `PYTHONPATH=tests python tests/live/record_runs.py`, where the server is installed."""
 
 from __future__ import annotations
 
-from agent_runs import APIS, KINDS, RUNS, asked, made
 from llama_server import MODEL, serving
 
+from agent_runs import APIS, KINDS, RUNS, asked, made
 from trigate.agent import DIALECTS, LiveModel, RunRecord
 
 

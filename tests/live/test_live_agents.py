@@ -1,4 +1,4 @@
-"""Agents with a real small model behind them, over the three APIs of its server: judged, recorded, bounded, replayed."""
+"""Agents with a real small model behind them, over three APIs: judged, recorded, bounded, replayed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from agent_runs import APIS, KINDS, LIMITS, asked, made
 from llama_server import MODEL
 
+from agent_runs import APIS, KINDS, LIMITS, asked, made
 from trigate.agent import DIALECTS, LiveModel, ReplayModel, RunRecord
 from trigate.agent.outcome import STATUSES
 
