@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
@@ -63,11 +64,20 @@ class _InThreads:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._is_closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trigate-ledger")
+
+    def _submit(self, verb: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> asyncio.Future[_T]:
+        if self._process != os.getpid():  # a forked child: the thread is its parent's
+            self._begin()
+        return asyncio.wrap_future(self._thread.submit(verb, *args, **options))
 
     async def _do(self, verb: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
         """Runs a verb in the thread; a cancellation waits for its end."""
-        return await self._finish(asyncio.wrap_future(self._thread.submit(verb, *args, **options)))
+        return await self._finish(self._submit(verb, *args, **options))
 
     async def _finish(self, work: asyncio.Future[_T]) -> _T:
         try:
@@ -85,7 +95,7 @@ class _InThreads:
 
     async def claim_many(self, asks: Iterable[Ask], *, lease: float = 60.0) -> list[Claim]:
         asked = list(asks)
-        work = asyncio.wrap_future(self._thread.submit(self._ledger.claim_many, asked, lease=lease))
+        work = self._submit(self._ledger.claim_many, asked, lease=lease)
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -93,8 +103,7 @@ class _InThreads:
                 for claim in await _patiently(work):
                     if claim.outcome == "claimed":
                         why = "cancelled before the run"
-                        back = self._thread.submit(self._ledger.fail, claim, why, started=False)
-                        await _patiently(asyncio.wrap_future(back))
+                        await _patiently(self._submit(self._ledger.fail, claim, why, started=False))
             raise
 
     async def renew(self, claim: Claim, *, lease: float = 60.0) -> Claim:

@@ -17,12 +17,11 @@ from trigate.ledger import (
     Entry,
     Key,
     Ledger,
-    LedgerError,
     StaleClaim,
     digest_of,
     in_threads,
 )
-from trigate.runner.result import CallResult
+from trigate.runner.result import CallResult, without
 from trigate.tools import Judgment, Problem, problem_of
 
 __all__ = ["Claims"]
@@ -47,15 +46,27 @@ class Claims:
             claim = await self._ledger.claim(
                 key, digest_of(call), lease=seconds + _MARGIN, read_only=judgment.tool.read_only
             )
-        except LedgerError as error:
+        except Exception as error:  # whatever it is, there is no claim
             message = "it was not run, for it could not be recorded beforehand"
             problem = Problem(code="tool_error", message=message, record=problem_of(error).record)
-            return _not_now(call, judgment, problem, is_recorded=False)
+            return without(call, judgment, "not_run", problem, unrecorded=_why(error))
         if claim.outcome == "claimed":
             return claim
         if claim.outcome == "stored":
             return _stored(call, judgment, claim.entry)
-        return _not_now(call, judgment, _why_not(claim))
+        problem = _why_not(claim)
+        return without(call, judgment, "unknown" if problem.code == "timeout_unknown" else "not_run", problem)
+
+    async def give_back(self, claim: Claim | None, result: CallResult) -> CallResult:
+        """Gives up a claim whose call was not begun, so that it may be claimed again; the result."""
+        if claim is None or self._ledger is None:
+            return result
+        assert result.problem is not None
+        try:
+            await self._ledger.fail(claim, result.problem.message, started=False)
+        except Exception as error:
+            return msgspec.structs.replace(result, unrecorded=_why(error))
+        return result
 
     async def settle(self, claim: Claim | None, result: CallResult) -> CallResult:
         """Writes what came of the run; the result, which says so if it could not be written."""
@@ -69,37 +80,31 @@ class Claims:
             else:
                 assert result.problem is not None
                 await self._ledger.give_up(claim, result.problem.message)
-        except StaleClaim:
+        except StaleClaim as error:
             late = Problem(code="timeout_unknown", message="its result came after its time and adds nothing")
-            return msgspec.structs.replace(
-                result, status="unknown", problem=late, content=late.to_model(), is_recorded=False
+            return without(
+                *(result.call, result.judgment, "unknown", late),
+                unrecorded=_why(error),
+                seconds=result.seconds,
             )
-        except LedgerError:
-            return msgspec.structs.replace(result, is_recorded=False)
+        except Exception as error:  # it ran, so there is a result, whatever the ledger does
+            return msgspec.structs.replace(result, unrecorded=_why(error))
         return result
+
+
+def _why(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _why_not(claim: Claim) -> Problem:
     if claim.outcome == "conflict":
         return Problem(code="conflict", message="a call with this id was seen before with other arguments")
     if claim.outcome == "busy":
-        return Problem(code="duplicate", message="this call is being run by another worker")
+        following = "Do not send it again: its result belongs to that run."
+        return Problem(code="duplicate", message="this call is being run by another worker", next=following)
     return Problem(
         code="timeout_unknown",
         message=f"an earlier run of this call has no known outcome: {claim.entry.problem}",
-    )
-
-
-def _not_now(
-    call: ReleasedCall, judgment: Judgment, problem: Problem, is_recorded: bool = True
-) -> CallResult:
-    return CallResult(
-        call=call,
-        status="unknown" if problem.code == "timeout_unknown" else "not_run",
-        content=problem.to_model(),
-        problem=problem,
-        judgment=judgment,
-        is_recorded=is_recorded,
     )
 
 
@@ -107,15 +112,7 @@ def _stored(call: ReleasedCall, judgment: Judgment, entry: Entry) -> CallResult:
     if entry.state == "succeeded":
         content = entry.result if isinstance(entry.result, str) else entry.result_json or "null"
         return CallResult(call=call, status="succeeded", content=content, judgment=judgment, is_stored=True)
-    problem = _problem(entry.problem or "")
-    return CallResult(
-        call=call,
-        status="failed",
-        content=problem.to_model(),
-        problem=problem,
-        judgment=judgment,
-        is_stored=True,
-    )
+    return without(call, judgment, "failed", _problem(entry.problem or ""), is_stored=True)
 
 
 def _problem(text: str) -> Problem:

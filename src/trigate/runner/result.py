@@ -16,7 +16,10 @@ from trigate.calls import ToolCall
 from trigate.response import Response
 from trigate.tools import Judgment, Problem
 
-__all__ = ["CallResult", "ResultStatus", "TurnResult"]
+__all__ = ["CallResult", "ResultStatus", "TurnResult", "without"]
+
+_MAX_PROBLEM = 64 * 1024  # characters of what the model is told of one problem
+_MAX_WORDS = 1000
 
 ResultStatus: TypeAlias = Literal["succeeded", "failed", "refused", "not_run", "unknown"]
 
@@ -30,7 +33,7 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     problem   None if it succeeded
     judgment  None for a call that was never released
     is_stored whether an earlier run's outcome was taken from the ledger
-    is_recorded  False if the outcome could not be written to the ledger
+    unrecorded  why it could not be written to the ledger, for the operator; "" if it was, or there is none
     seconds   how long it ran; None if it did not run now
     """
 
@@ -40,8 +43,13 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     problem: Problem | None = None
     judgment: Judgment | None = None
     is_stored: bool = False
-    is_recorded: bool = True
+    unrecorded: str = ""
     seconds: float | None = None
+
+    @property
+    def is_recorded(self) -> bool:
+        """False if the ledger does not have the outcome."""
+        return not self.unrecorded
 
     @property
     def is_error(self) -> bool:
@@ -59,9 +67,36 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
             "problem": msgspec.to_builtins(self.problem),
             "judgment": None if self.judgment is None else self.judgment.to_record(),
             "is_stored": self.is_stored,
-            "is_recorded": self.is_recorded,
+            "unrecorded": self.unrecorded,
             "seconds": self.seconds,
         }
+
+
+def without(
+    call: ToolCall,
+    judgment: Judgment | None,
+    status: ResultStatus,
+    problem: Problem,
+    **more: Any,
+) -> CallResult:
+    """The result of a call that has a problem instead. more: other members of CallResult."""
+    problem = _sendable(problem)
+    return CallResult(
+        call=call, status=status, content=problem.to_model(), problem=problem, judgment=judgment, **more
+    )
+
+
+def _sendable(problem: Problem) -> Problem:
+    """The problem, or as much of it as can be stored and sent: a tool may put anything into its words and facts."""
+    try:
+        msgspec.json.encode(problem)
+        if len(problem.to_model()) <= _MAX_PROBLEM:
+            return problem
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        pass
+    words = (problem.message[:_MAX_WORDS], problem.next[:_MAX_WORDS], problem.record)
+    message, following, record = (each.encode("utf-8", "replace").decode() for each in words)
+    return Problem(code=problem.code, message=message, next=following, record=record)
 
 
 class TurnResult(msgspec.Struct, frozen=True):

@@ -12,15 +12,16 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from trigate.calls import ReleasedCall, ToolCall
 from trigate.ledger import AsyncLedger, Key, Ledger, key_of
 from trigate.response import Response
 from trigate.runner.background import run_in_background
 from trigate.runner.claims import Claims
-from trigate.runner.result import CallResult, ResultStatus, TurnResult
+from trigate.runner.result import CallResult, TurnResult, without
 from trigate.runner.running import NoAnswerError, run_tool
 from trigate.tools import (
     Cancellation,
@@ -29,6 +30,7 @@ from trigate.tools import (
     PolicyLike,
     Problem,
     Progress,
+    Tool,
     ToolError,
     Toolset,
     judge,
@@ -40,6 +42,8 @@ __all__ = ["Runner"]
 
 OnBad: TypeAlias = Literal["each", "all_or_nothing"]
 OnProgress: TypeAlias = Callable[[ReleasedCall, Progress], object]
+_C = TypeVar("_C")
+_T = TypeVar("_T")
 
 
 class Runner:
@@ -48,10 +52,12 @@ class Runner:
     toolset, policy  what there is and what is permitted (policy None: tools that only read)
     ledger           remembers what ran; without one a call that is handed in twice runs twice
     parallel         how many calls run at once
-    on_bad           "each": a call that is refused is answered with its problem, the others run.
-                     "all_or_nothing": one that is refused stops the whole turn, and nothing runs
+    on_bad           "each": a call that is refused is answered with its problem, the others run; each is judged right
+                     before it runs. "all_or_nothing": all are judged before the first one runs, and one that is
+                     refused stops the whole turn: nothing runs
     seconds          for all calls of a turn together; None: each tool's own timeout alone
-    on_progress      told of each call's progress, from the tool's thread
+    on_progress      told of each call's progress, from the tool's thread, while somebody waits for the call. What it
+                     raises is dropped: it is no fault of the tool
     """
 
     def __init__(
@@ -92,18 +98,25 @@ class Runner:
         calls: Sequence[ReleasedCall] | None = None,
         response_id: str | None = None,
         token: Cancellation | None = None,
+        deadline: float | None = None,
         values: dict[str, Any] | None = None,
     ) -> TurnResult:
         """Answers every call of the response, and runs those that may.
 
         scope        whose work it is: part of the ledger's key
-        calls        released ones alone, where not all are wanted; TypeError for a draft
+        calls        released ones alone, where not all are wanted
         response_id  see trigate.ledger.key_of
         token        calls all of it off, from any thread
+        deadline     when the turn's time is over (time.monotonic), if that is before `seconds` are
         values       handed to the tools: Context.values
+
+        TypeError for a draft among the calls; ValueError for a call of another response, one that is given twice, and
+        with a ledger for a response that has no id and is given none. Then nothing has run.
         """
-        turn = _Turn(self, response, scope, response_id, token or Cancellation(), values or {})
-        return TurnResult(response, tuple(await turn.answer(calls)))
+        until = [] if self._seconds is None else [time.monotonic() + self._seconds]
+        until += [] if deadline is None else [deadline]
+        turn = _Turn(self, response, scope, token or Cancellation(), min(until, default=None), values or {})
+        return TurnResult(response, tuple(await turn.answer(calls, response_id)))
 
 
 class _Turn:
@@ -114,33 +127,35 @@ class _Turn:
         runner: Runner,
         response: Response,
         scope: str,
-        response_id: str | None,
         token: Cancellation,
+        deadline: float | None,
         values: dict[str, Any],
     ) -> None:
         self._runner = runner
         self._response = response
         self._scope = scope
-        self._response_id = response_id
         self._token = token
+        self._deadline = deadline
         self._values = values
-        self._deadline = None if runner._seconds is None else time.monotonic() + runner._seconds
         self._places = asyncio.Semaphore(runner._parallel)
+        self._keys: dict[int, Key] = {}
 
-    async def answer(self, calls: Sequence[ReleasedCall] | None) -> list[CallResult]:
-        wanted: list[ToolCall] = list(self._all() if calls is None else calls)
-        if calls is not None:
-            for call in wanted:
-                if not isinstance(call, ReleasedCall):
-                    raise TypeError(
-                        f"only a ReleasedCall runs, not a {type(call).__name__}: a draft may be cut"
-                    )
-        judged = [await self._judge(call) for call in wanted]
-        if self._runner._on_bad == "all_or_nothing" and any(isinstance(each, CallResult) for each in judged):
-            return [each if isinstance(each, CallResult) else _held_back(each) for each in judged]
-        return await _all_of(
-            [_as_is(each) if isinstance(each, CallResult) else self._run(each) for each in judged]
-        )
+    async def answer(self, calls: Sequence[ReleasedCall] | None, response_id: str | None) -> list[CallResult]:
+        wanted: Sequence[ToolCall] = self._all() if calls is None else self._chosen(calls)
+        if self._runner._has_ledger:
+            # Before anything runs: a response that cannot be kept apart from another one is the caller's mistake.
+            self._keys = {
+                id(call): key_of(call, self._response, self._scope, response_id=response_id)
+                for call in wanted
+                if isinstance(call, ReleasedCall) and self._runner._toolset.get(call.name) is not None
+            }
+        if self._runner._on_bad == "each":
+            return await _all_of([self._in_place(self._judge_and_run, call) for call in wanted])
+        judged = await _all_of([self._in_place(self._judge, call) for call in wanted])
+        allowed = [each for each in judged if isinstance(each, Judgment)]
+        if len(allowed) < len(judged):
+            return [_held_back(each) if isinstance(each, Judgment) else each for each in judged]
+        return await _all_of([self._in_place(self._run, each) for each in allowed])
 
     def _all(self) -> list[ToolCall]:
         """The released calls, and the void ones of a response that will be sent back with them."""
@@ -151,104 +166,142 @@ class _Turn:
             if isinstance(call, ReleasedCall) or (is_answered and call.state == "void" and call.call_id)
         ]
 
+    def _chosen(self, calls: Sequence[ReleasedCall]) -> Sequence[ReleasedCall]:
+        for call in calls:
+            if not isinstance(call, ReleasedCall):
+                raise TypeError(f"only a ReleasedCall runs, not a {type(call).__name__}: a draft may be cut")
+            if call not in self._response.calls:
+                raise ValueError(f"{call!r} is no call of this response")
+        if len({self._response.calls.index(call) for call in calls}) < len(calls):
+            raise ValueError("a call is given twice, and would run twice")
+        return calls
+
+    async def _in_place(self, step: Callable[[_C], Awaitable[_T]], of: _C) -> _T:
+        async with self._places:
+            return await step(of)
+
+    async def _judge_and_run(self, call: ToolCall) -> CallResult:
+        judged = await self._judge(call)
+        return judged if isinstance(judged, CallResult) else await self._run(judged)
+
     async def _judge(self, call: ToolCall) -> Judgment | CallResult:
         """The judgment of a call that may run; else its answer."""
         if not isinstance(call, ReleasedCall):
-            return _result(call, None, "refused", problem_of_void(call))
-        context = self._context(call, Cancellation())
-        ask = functools.partial(judge, call, self._runner._toolset, self._runner._policy, context)
+            return without(call, None, "refused", problem_of_void(call))
+        if (late := self._too_late()) is not None:
+            return without(call, None, "not_run", late)
         tool = self._runner._toolset.get(call.name)
-        if tool is None or tool.fresh is None:
-            judgment = ask()
-        else:
-            try:
-                # It looks at the world, so it may take its time.
-                judgment = await run_tool(ask, False, self._time(tool.timeout), context.cancellation)
-            except NoAnswerError as error:
-                problem = Problem(
-                    code="tool_error", message=f"whether it may run is not known: {error.reason}"
-                )
-                return _result(call, None, "not_run", problem)
-        return judgment if judgment.problem is None else _result(call, judgment, "refused", judgment.problem)
+        with self._context(call) as context:
+            ask = functools.partial(judge, call, self._runner._toolset, self._runner._policy, context)
+            if tool is None or tool.fresh is None:
+                judgment = ask()
+            else:
+                try:
+                    # It looks at the world, so it may take its time.
+                    judgment = await run_tool(ask, False, self._time(tool), context.cancellation)
+                except NoAnswerError as error:
+                    message = f"whether it may run is not known: {error.reason}"
+                    return without(call, None, "not_run", Problem(code="tool_error", message=message))
+        return judgment if judgment.problem is None else without(call, judgment, "refused", judgment.problem)
 
-    def _context(self, call: ReleasedCall, token: Cancellation) -> Context:
-        told = self._runner._on_progress
-        self._token.when_cancelled(lambda: token.cancel(self._token.reason))
-        return Context(
-            scope=self._scope,
-            call=call,
-            deadline=self._deadline,
-            cancellation=token,
-            on_progress=None if told is None else functools.partial(told, call),
-            values=self._values,
-        )
-
-    def _time(self, most: float) -> float:
-        """Seconds that are left for something that may take so long."""
-        return most if self._deadline is None else min(most, self._deadline - time.monotonic())
-
-    async def _run(self, judgment: Judgment) -> CallResult:
-        assert judgment.tool is not None
-        async with self._places:
-            seconds = self._time(judgment.tool.timeout)
-            if self._token.is_cancelled or seconds <= 0:
-                return _result(judgment.call, judgment, "not_run", self._too_late())
-            taken = await self._runner._claims.take(
-                self._key(judgment.call), judgment.call, judgment, seconds
+    @contextmanager
+    def _context(self, call: ReleasedCall) -> Iterator[Context]:
+        """The surroundings of one call; its own token is cancelled when the turn's is."""
+        token, told = Cancellation(), self._runner._on_progress
+        forget = self._token.when_cancelled(lambda: token.cancel(self._token.reason))
+        report = None if told is None else _Reporter(call, told)
+        try:
+            yield Context(
+                scope=self._scope,
+                call=call,
+                deadline=self._deadline,
+                cancellation=token,
+                on_progress=report,
+                values=self._values,
             )
-            if isinstance(taken, CallResult):
-                return taken
-            try:
-                result = await self._work(judgment, seconds)
-            except asyncio.CancelledError:
-                gone = Problem(code="timeout_unknown", message="it was called off while it ran")
-                await asyncio.shield(
-                    self._runner._claims.settle(taken, _result(judgment.call, judgment, "unknown", gone))
-                )
-                raise
-            return await self._runner._claims.settle(taken, result)
+        finally:
+            forget()
+            if report is not None:
+                report.is_over = True
 
-    def _key(self, call: ReleasedCall) -> Key | None:
-        if not self._runner._has_ledger:
-            return None
-        return key_of(call, self._response, self._scope, response_id=self._response_id)
+    def _time(self, tool: Tool) -> float:
+        """Seconds that one run of the tool may take now."""
+        if self._deadline is None:
+            return tool.timeout
+        return min(tool.timeout, self._deadline - time.monotonic())
 
-    def _too_late(self) -> Problem:
+    def _too_late(self) -> Problem | None:
+        """Why nothing may begin any more."""
         if self._token.is_cancelled:
             return Problem(code="cancelled", message=self._token.reason or "the turn was called off")
-        return Problem(code="cancelled", message="the time for this turn was over before it began")
+        if self._deadline is not None and self._deadline <= time.monotonic():
+            return Problem(code="cancelled", message="the time for this turn was over before it began")
+        return None
 
-    async def _work(self, judgment: Judgment, seconds: float) -> CallResult:
-        """Runs one call that is judged and claimed."""
-        call, tool = judgment.call, judgment.tool
+    async def _run(self, judgment: Judgment) -> CallResult:
+        call, tool, claims = judgment.call, judgment.tool, self._runner._claims
         assert tool is not None
-        context = self._context(call, Cancellation())
-        context.deadline = time.monotonic() + seconds
-        began = time.monotonic()
+        if (late := self._too_late()) is not None:
+            return without(call, judgment, "not_run", late)
+        taken = await claims.take(self._keys.get(id(call)), call, judgment, self._time(tool))
+        if isinstance(taken, CallResult):
+            return taken
+        if (late := self._too_late()) is not None:  # the claim itself took time
+            return await claims.give_back(taken, without(call, judgment, "not_run", late))
         try:
+            result = await self._work(judgment, tool)
+        except asyncio.CancelledError:
+            gone = Problem(code="timeout_unknown", message="it was called off while it ran")
+            await asyncio.shield(claims.settle(taken, without(call, judgment, "unknown", gone)))
+            raise
+        return await claims.settle(taken, result)
+
+    async def _work(self, judgment: Judgment, tool: Tool) -> CallResult:
+        """Runs one call that is judged and claimed."""
+        call, seconds = judgment.call, self._time(tool)
+        began = time.monotonic()
+
+        def took() -> float:
+            return time.monotonic() - began
+
+        with self._context(call) as context:
+            context.deadline = began + seconds
             work = functools.partial(tool.run, judgment.arguments, context)
-            value = await run_tool(work, tool.is_async, seconds, context.cancellation)
-            if time.monotonic() - began > seconds:
-                raise NoAnswerError(f"its result came after {seconds:g} s")
-            content = tool.result_text(value)
-        except NoAnswerError as error:
-            return _result(
-                call, judgment, "unknown", _unknown(tool.read_only, error), time.monotonic() - began
-            )
-        except ToolError as error:
-            return _result(call, judgment, "failed", _told(error, tool.read_only), time.monotonic() - began)
-        except Exception as error:
-            return _result(call, judgment, "failed", problem_of(error), time.monotonic() - began)
-        return CallResult(
-            call=call,
-            status="succeeded",
-            content=content,
-            judgment=judgment,
-            seconds=time.monotonic() - began,
-        )
+            try:
+                content = await run_tool(
+                    # A long result takes its time in the tool's own thread.
+                    *(work, tool.is_async, seconds, context.cancellation),
+                    then=tool.result_text,
+                )
+                if took() > seconds:
+                    raise NoAnswerError(f"its result came after {seconds:g} s")
+            except NoAnswerError as error:
+                return without(call, judgment, "unknown", _unknown(tool.read_only, error), seconds=took())
+            except ToolError as error:
+                problem = _told(error, tool.read_only)
+                status: Literal["unknown", "failed"] = (
+                    "unknown" if problem.code == "timeout_unknown" else "failed"
+                )
+                return without(call, judgment, status, problem, seconds=took())
+            except Exception as error:
+                return without(call, judgment, "failed", problem_of(error), seconds=took())
+        return CallResult(call=call, status="succeeded", content=content, judgment=judgment, seconds=took())
 
 
-async def _all_of(works: Sequence[Any]) -> list[CallResult]:
+class _Reporter:
+    """Tells of one call's progress, until its answer is given."""
+
+    def __init__(self, call: ReleasedCall, told: OnProgress) -> None:
+        self._call, self._told = call, told
+        self.is_over = False
+
+    def __call__(self, progress: Progress) -> None:
+        if not self.is_over:
+            with suppress(Exception):
+                self._told(self._call, progress)
+
+
+async def _all_of(works: Sequence[Awaitable[_T]]) -> list[_T]:
     """The results in order. If this is cancelled, all are, and each is waited for: it has an outcome to write."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
@@ -260,13 +313,9 @@ async def _all_of(works: Sequence[Any]) -> list[CallResult]:
         raise
 
 
-async def _as_is(result: CallResult) -> CallResult:
-    return result
-
-
 def _held_back(judgment: Judgment) -> CallResult:
     message = "nothing of this turn was run, because another of its calls was refused"
-    return _result(judgment.call, judgment, "not_run", Problem(code="cancelled", message=message))
+    return without(judgment.call, judgment, "not_run", Problem(code="cancelled", message=message))
 
 
 def _unknown(read_only: bool, error: NoAnswerError) -> Problem:
@@ -285,21 +334,4 @@ def _told(error: ToolError, read_only: bool) -> Problem:
         next="Do not repeat it.",
         facts=problem.facts,
         record=problem.record,
-    )
-
-
-def _result(
-    call: ToolCall,
-    judgment: Judgment | None,
-    status: ResultStatus,
-    problem: Problem,
-    seconds: float | None = None,
-) -> CallResult:
-    return CallResult(
-        call=call,
-        status=status,
-        content=problem.to_model(),
-        problem=problem,
-        judgment=judgment,
-        seconds=seconds,
     )

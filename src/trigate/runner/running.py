@@ -5,11 +5,15 @@ Rules
    happens, and what it then returns adds nothing.
  - Who is called off is told first (the token; a coroutine's task too), then has a moment to end in order.
  - Threads are daemons: a tool that hangs does not keep the process from ending.
+ - Whatever a tool raises is its answer: it ends neither the loop nor the process.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import functools
+import inspect
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +27,10 @@ __all__ = ["GRACE", "NoAnswerError", "run_tool"]
 GRACE = 0.25
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 class NoAnswerError(Exception):
     """There was no answer in time. Whether the tool has done anything is not known. reason: why nobody waits."""
 
@@ -31,45 +39,72 @@ class NoAnswerError(Exception):
         self.reason = reason
 
 
-async def run_tool(function: Callable[[], Any], is_async: bool, seconds: float, token: Cancellation) -> Any:
-    """What the function returns, or its coroutine if it is async; what it raises goes on.
+async def run_tool(
+    function: Callable[[], Any],
+    is_async: bool,
+    seconds: float,
+    token: Cancellation,
+    *,
+    then: Callable[[Any], Any] = _same,
+) -> Any:
+    """What `then` makes of what the function, or the awaitable that it returns, gives; what they raise goes on.
 
-    NoAnswerError once `seconds` are over or the token is cancelled. If the caller's own task is cancelled the tool is
-    told, gets its moment, and CancelledError goes on.
+    is_async: call it in the loop; else in a thread. NoAnswerError once `seconds` are over or the token is cancelled.
+    If the caller's own task is cancelled the tool is told, gets its moment, and CancelledError goes on.
     """
     loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    work = loop.create_task(_guarded(function, then)) if is_async else _in_thread(function, then)
     called_off = asyncio.Event()
-    token.when_cancelled(lambda: _tell(loop, called_off))
-    work = asyncio.ensure_future(function()) if is_async else _in_thread(function)
-    stop = asyncio.create_task(called_off.wait())
+    stop = loop.create_task(called_off.wait())
+    forget = token.when_cancelled(functools.partial(_tell, loop, called_off))
     try:
         await asyncio.wait({work, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if work.done() and not work.cancelled():
-            return work.result()
-        reason = token.reason if token.is_cancelled else f"no answer within {seconds:g} s"
+            value = work.result()
+            if is_async or not inspect.isawaitable(value):
+                return value
+            return await run_tool(lambda: value, True, until - loop.time(), token, then=then)
     except asyncio.CancelledError:
         await _call_off(work, token, "the run was cancelled")
         raise
     finally:
+        forget()
         stop.cancel()
+    if work.done():
+        raise NoAnswerError("it cancelled itself")
+    reason = token.reason if token.is_cancelled else f"no answer within {seconds:g} s"
     await _call_off(work, token, reason)
-    raise NoAnswerError(reason)
+    raise NoAnswerError(reason or "it was called off")
 
 
 def _tell(loop: asyncio.AbstractEventLoop, called_off: asyncio.Event) -> None:
-    if not loop.is_closed():
+    with suppress(RuntimeError):  # of a closed loop: nobody waits any more
         loop.call_soon_threadsafe(called_off.set)
 
 
-def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
+async def _guarded(function: Callable[[], Any], then: Callable[[Any], Any]) -> Any:
+    """The answer of a coroutine. A SystemExit would end the loop, and with it everybody else's work."""
+    try:
+        return then(await function())
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise  # it may be the user's, and no tool's
+        raise _as_exception(error) from error
+
+
+def _in_thread(function: Callable[[], Any], then: Callable[[Any], Any]) -> asyncio.Future[Any]:
     """The work under way in a thread, as a future of this loop."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Any] = loop.create_future()
 
-    def settle(value: Any, error: BaseException | None) -> None:
-        if answer.done():
-            return  # nobody waits any more
-        if error is None:
+    def settle(value: Any, error: Exception | None) -> None:
+        if answer.done():  # nobody waits any more
+            if inspect.iscoroutine(value):
+                value.close()
+        elif error is None:
             answer.set_result(value)
         else:
             answer.set_exception(error)
@@ -78,13 +113,25 @@ def _in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
         value, failure = None, None
         try:
             value = function()
+            if not inspect.isawaitable(value):
+                value = then(value)
         except BaseException as error:  # also a SystemExit of a tool is its answer, not ours
-            failure = error if isinstance(error, Exception) else RuntimeError(f"the tool raised {error!r}")
+            failure = _as_exception(error)
         with suppress(RuntimeError):  # of a closed loop: nobody waits any more
             loop.call_soon_threadsafe(settle, value, failure)
 
-    threading.Thread(target=work, name="trigate-tool", daemon=True).start()
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(work,), name="trigate-tool", daemon=True).start()
     return answer
+
+
+def _as_exception(error: BaseException) -> Exception:
+    """The error as one that a future can hold: those that stop programs and iterations become others."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    other = RuntimeError(f"the tool raised {type(error).__name__}")
+    other.__cause__ = error
+    return other
 
 
 async def _call_off(work: asyncio.Future[Any], token: Cancellation, reason: str) -> None:
@@ -93,10 +140,7 @@ async def _call_off(work: asyncio.Future[Any], token: Cancellation, reason: str)
     if isinstance(work, asyncio.Task):
         work.cancel()
     await asyncio.wait({work}, timeout=GRACE)
-    if work.done():
-        if not work.cancelled():
-            work.exception()  # looked at, so that it is not reported as forgotten
-    elif isinstance(work, asyncio.Task):
-        work.add_done_callback(lambda late: late.cancelled() or late.exception())
-    else:
+    if not work.done() and not isinstance(work, asyncio.Task):
         work.cancel()
+    # Looked at, whenever it comes, so that it is not reported as forgotten.
+    work.add_done_callback(lambda late: late.cancelled() or late.exception())

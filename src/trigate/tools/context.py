@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -50,13 +51,21 @@ class Cancellation:
         for tell in listeners:
             tell()
 
-    def when_cancelled(self, tell: Callable[[], object]) -> None:
-        """Has it called once, by whoever cancels; at once if that has happened. It must not raise."""
+    def when_cancelled(self, tell: Callable[[], object]) -> Callable[[], None]:
+        """Has it called once, by whoever cancels; at once if that has happened. It must not raise.
+
+        Returns what takes it back: a token may live longer than those who listen to it.
+        """
         with self._lock:
             if not self._event.is_set():
                 self._listeners.append(tell)
-                return
+                return functools.partial(self._forget, tell)
         tell()
+        return functools.partial(self._forget, tell)
+
+    def _forget(self, tell: Callable[[], object]) -> None:
+        with self._lock:
+            self._listeners = [each for each in self._listeners if each is not tell]
 
     @property
     def is_cancelled(self) -> bool:
