@@ -56,7 +56,10 @@ def test_a_function_that_returns_a_coroutine_is_awaited() -> None:
         await asyncio.sleep(0)
         return "done"
 
-    assert only(tool(name="act")(lambda: later())).content == "done"
+    def hidden() -> Any:
+        return later()
+
+    assert only(tool(name="act")(hidden)).content == "done"
 
 
 def test_a_coroutine_that_comes_too_late_is_closed() -> None:
@@ -519,7 +522,8 @@ ledger = SQLiteLedger(sys.argv[1] + "/ledger.db")
 runner = Runner(Toolset([act]), FREE, ledger=ledger)
 print(runner.run(response(("a", "act", '{"number":1}')))["a"].content, flush=True)
 child = os.fork()
-print(runner.run(response(("b", "act", '{"number":2}' if child else '{"number":3}'), id_=str(child)))["b"].content, flush=True)
+given = response(("b", "act", '{"number":2}' if child else '{"number":3}'), id_=str(child))
+print(runner.run(given)["b"].content, flush=True)
 if not child:
     os._exit(0)
 os.waitpid(child, 0)

@@ -102,8 +102,7 @@ def _in_thread(function: Callable[[], Any], then: Callable[[Any], Any]) -> async
 
     def settle(value: Any, error: Exception | None) -> None:
         if answer.done():  # nobody waits any more
-            if inspect.iscoroutine(value):
-                value.close()
+            _close(value)
         elif error is None:
             answer.set_result(value)
         else:
@@ -142,5 +141,15 @@ async def _call_off(work: asyncio.Future[Any], token: Cancellation, reason: str)
     await asyncio.wait({work}, timeout=GRACE)
     if not work.done() and not isinstance(work, asyncio.Task):
         work.cancel()
-    # Looked at, whenever it comes, so that it is not reported as forgotten.
-    work.add_done_callback(lambda late: late.cancelled() or late.exception())
+    work.add_done_callback(_drop)
+
+
+def _drop(late: asyncio.Future[Any]) -> None:
+    """Looks at an answer that adds nothing, so that it is not reported as forgotten."""
+    if not late.cancelled() and late.exception() is None:
+        _close(late.result())
+
+
+def _close(value: Any) -> None:
+    if inspect.iscoroutine(value):
+        value.close()
