@@ -11,7 +11,7 @@ from trigate.agent.live import LiveModel
 from trigate.agent.loop import Agent
 from trigate.agent.model import Model, Reply
 from trigate.agent.outcome import AgentResult, AgentStatus, SummedUsage
-from trigate.agent.record import RunRecord
+from trigate.agent.record import RecordError, RunRecord
 from trigate.agent.replay import ReplayError, ReplayModel
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Dialect",
     "LiveModel",
     "Model",
+    "RecordError",
     "ReplayError",
     "ReplayModel",
     "Reply",

@@ -5,6 +5,7 @@ Rule: each bound ends the run as `exhausted`, by name; none of them is silently 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 __all__ = ["AgentLimits"]
@@ -26,5 +27,7 @@ class AgentLimits:
     def __post_init__(self) -> None:
         for name in ("rounds", "seconds", "output_tokens"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise ValueError(f"{name} must be a positive number, not {value!r}")
+            if name != "seconds" and not isinstance(value, int):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")

@@ -8,15 +8,17 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from trigate.agent.limits import AgentLimits
 from trigate.agent.model import Model, Reply
 from trigate.agent.outcome import AgentResult, AgentStatus, summed
-from trigate.agent.record import RunRecord
+from trigate.agent.record import RecordError, RunRecord
 from trigate.agent.replay import ReplayError
 from trigate.ledger import AsyncLedger, Ledger
 from trigate.response import Response
@@ -58,10 +60,9 @@ class Agent:
     ) -> None:
         self._model = model
         self._toolset = toolset
-        self._policy = policy
         self._instructions = instructions
         self._limits = limits or AgentLimits()
-        self._ledger = ledger
+        self._runner = Runner(toolset, policy, ledger=ledger)
         self._endings = dict(endings or {})
         self._extra = dict(extra or {})
         self._one_call = one_call
@@ -81,8 +82,11 @@ class Agent:
         """One run.
 
         record  where it is written down
-        scope   of the ledger's keys; "" for a new one. Give the same one to go on with a run that was killed
+        scope   of the ledger's keys; "" for a new one. With the scope and the ledger of a run that was killed, and a
+                ReplayModel of its record, what ran then is not run again
         values  handed to the tools: Context.values
+
+        Exceptions are for wrong use alone, and CancelledError: then the record says that the run was called off.
         """
         run = _Run(self, record or RunRecord(), scope or f"run-{secrets.token_hex(8)}", values or {})
         return await run.through(question)
@@ -113,27 +117,39 @@ class _Run:
     async def through(self, question: str) -> AgentResult:
         agent = self._agent
         model = agent._model
-        self._record.begin(question, agent._instructions, model.name, model.dialect.protocol, agent._limits)
+        about = (question, agent._instructions, model.name, model.dialect.protocol, agent._limits)
         items = model.dialect.begin(question)
         try:
+            self._record.begin(*about)
             while True:
                 response = await self._ask(items)
                 self._check(response)
-                turn = await self._answer(response)
-                items = [*items, *model.dialect.answered(turn)]
+                items = [*items, *_answers(model, await self._answer(response))]
         except _Ended as end:
-            result = AgentResult(
-                status=end.status,
-                reason=end.reason,
-                message=end.message,
-                answer=end.answer,
-                rounds=self._round,
-                usage=summed(self._responses),
-                responses=tuple(self._responses),
-                results=tuple(self._results),
-            )
-        self._record.end(result)
+            result = self._result(end)
+        except RecordError as error:
+            return self._result(_Ended("failed", error.code, error.message))
+        except asyncio.CancelledError:
+            with suppress(RecordError):
+                self._record.end(self._result(_Ended("failed", "cancelled", "the run was called off")))
+            raise
+        try:
+            self._record.end(result)
+        except RecordError as error:
+            return self._result(_Ended("failed", error.code, f"{result.status}, but {error.message}"))
         return result
+
+    def _result(self, end: _Ended) -> AgentResult:
+        return AgentResult(
+            status=end.status,
+            reason=end.reason,
+            message=end.message,
+            answer=end.answer,
+            rounds=self._round,
+            usage=summed(self._responses),
+            responses=tuple(self._responses),
+            results=tuple(self._results),
+        )
 
     async def _ask(self, items: list[Any]) -> Response:
         """One round's response, completed."""
@@ -154,6 +170,8 @@ class _Run:
             reply = await model.ask(body, seconds)
         except ReplayError as error:
             raise _Ended("failed", error.code, error.message) from error
+        except Exception as error:  # against a model's rule; its text may hold anything
+            raise _Ended("failed", "model_error", f"the model raised {type(error).__name__}") from error
         self._record.response(self._round, reply, time.monotonic() - began)
         self._responses.append(reply.response)
         return self._completed(reply)
@@ -194,6 +212,8 @@ class _Run:
                 "expected_one_complete_tool_call",
                 f"each round must ask for exactly one complete tool call; this one has {found}",
             )
+        if not response.calls and response.refusal and not response.text:
+            raise _Ended("failed", "refusal", response.refusal)
         if not response.calls:
             raise _Ended("completed", "", "the model has answered", response.text)
         for call in response.calls:
@@ -208,11 +228,11 @@ class _Run:
     async def _answer(self, response: Response) -> TurnResult:
         """Runs what may run; the end, if an ending tool succeeded."""
         agent = self._agent
-        runner = Runner(agent._toolset, agent._policy, ledger=agent._ledger, seconds=self._seconds())
-        turn = await runner.arun(
+        turn = await agent._runner.arun(
             response,
             scope=self._scope,
             response_id=response.id or f"round-{self._round}",
+            deadline=self._until,
             values=self._values,
         )
         for result in turn:
@@ -223,6 +243,18 @@ class _Run:
             if ending is not None and result.status == "succeeded":
                 raise _Ended(ending, result.call.name, f"{result.call.name} ended the run", result.content)
         return turn
+
+
+def _answers(model: Model, turn: TurnResult) -> list[Any]:
+    """What the turn adds to the conversation. A call that cannot be answered leaves nothing to ask."""
+    if not turn.results:
+        why = ", ".join(str(call.problem) for call in turn.response.calls)
+        raise _Ended("protocol_error", "unanswerable_call", f"no call of the model can be answered: {why}")
+    try:
+        return model.dialect.answered(turn)
+    except (TypeError, ValueError) as error:
+        told = f"a call of the model cannot be answered: {error}"
+        raise _Ended("protocol_error", "unanswerable_call", told) from error
 
 
 def _exhausted(limit: str, message: str) -> _Ended:

@@ -13,8 +13,9 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 import msgspec
 
@@ -22,29 +23,38 @@ import trigate
 from trigate.agent.limits import AgentLimits
 from trigate.agent.model import Reply
 from trigate.agent.outcome import AgentResult
+from trigate.errors import TrigateError
 from trigate.ledger import canonical
 from trigate.runner import CallResult
 
-__all__ = ["VERSION", "RunRecord", "digest_of_body", "stream_of"]
+__all__ = ["VERSION", "RecordError", "RunRecord", "digest_of_body", "stream_of"]
 
 #: Of the lines' shape.
 VERSION = 1
+
+
+class RecordError(TrigateError):
+    """A line could not be written down: the disk is full, the file is gone. What it says may not happen."""
+
+    layer = "environment"
 
 
 class RunRecord:
     """Writes a run to a file, made new; or nowhere, where path is None.
 
     on_line: told of each line as it is written, to show what goes on. FileExistsError if there is such a file: a
-    record is never written over.
+    record is never written over. Of one that could not be written to (RecordError) nothing more is written, so that its
+    last line alone may be cut.
     """
 
     def __init__(
         self, path: str | Path | None = None, *, on_line: Callable[[dict[str, Any]], object] | None = None
     ) -> None:
         self._on_line = on_line
-        self._file: TextIO | None = None
+        self._file: FileIO | None = None
+        self._is_broken = False
         if path is not None:
-            self._file = Path(path).open("x", encoding="utf-8")  # noqa: SIM115 - close() closes it
+            self._file = Path(path).open("xb", buffering=0)  # noqa: SIM115 - close() closes it
 
     def __enter__(self) -> Self:
         return self
@@ -102,11 +112,29 @@ class RunRecord:
 
     def _write(self, kind: str, **members: Any) -> None:
         line = {"type": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **members}
-        if self._file is not None:
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._file.flush()
+        if self._file is not None and not self._is_broken:
+            try:
+                _write_all(self._file, _encoded(line))
+            except OSError as error:
+                self._is_broken = True
+                raise RecordError(
+                    f"the record cannot be written: {error.strerror or error}", code="record_unwritable"
+                ) from error
         if self._on_line is not None:
             self._on_line(line)
+
+
+def _encoded(line: dict[str, Any]) -> bytes:
+    try:
+        return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can hold
+        return (json.dumps(line) + "\n").encode("ascii")
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _plain(value: Any) -> Any:
@@ -121,11 +149,13 @@ def _stream(stream: bytes) -> dict[str, str]:
         return {"stream_base64": base64.b64encode(stream).decode("ascii")}
 
 
-def stream_of(line: dict[str, Any]) -> bytes:
-    """The bytes of a response line."""
-    if "stream_base64" in line:
-        return base64.b64decode(line["stream_base64"])
-    return str(line["stream"]).encode("utf-8")
+def stream_of(text: str | None, base64_text: str | None) -> bytes:
+    """The bytes of a response line. ValueError if it has none, or they are no bytes."""
+    if base64_text is not None:
+        return base64.b64decode(base64_text, validate=True)
+    if text is None:
+        raise ValueError("it has no stream")
+    return text.encode("utf-8")
 
 
 def digest_of_body(body: dict[str, Any]) -> str:

@@ -3,13 +3,17 @@
 Rules
  - An answer is given only to the request that it was an answer to: the same body, the same round.
  - What a live model failed with, the replay fails with.
+ - A record is checked whole before its first answer. Of a run that was killed the last line may be cut: it is left out.
+ - Tools run again, as in any run. With a ledger and the scope of then, what ran is not run twice.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
 
 from trigate.agent.dialects import DIALECTS, Dialect
 from trigate.agent.limits import AgentLimits
@@ -20,6 +24,8 @@ from trigate.sources import parse
 
 __all__ = ["ReplayError", "ReplayModel"]
 
+_T = TypeVar("_T")
+
 
 class ReplayError(TrigateError):
     """A record that cannot be read, or does not hold what is asked."""
@@ -27,24 +33,63 @@ class ReplayError(TrigateError):
     layer = "environment"
 
 
+class _Limits(msgspec.Struct):
+    rounds: int
+    seconds: float
+    output_tokens: int
+
+
+class _Run(msgspec.Struct):
+    """The members of a run line that are read again; so of the others."""
+
+    version: int
+    question: str
+    instructions: str
+    model: str
+    protocol: str
+    limits: _Limits
+
+
+class _Request(msgspec.Struct):
+    kind: ClassVar[str] = "request"
+    round: int
+    digest: str
+    body: dict[str, Any]
+
+
+class _Response(msgspec.Struct):
+    kind: ClassVar[str] = "response"
+    round: int
+    failure: str
+    message: str
+    http_status: int | None
+    stream: str | None = None
+    stream_base64: str | None = None
+
+
 class ReplayModel:
-    """Answers from a record (see trigate.agent.RunRecord). ReplayError for a file that is none."""
+    """Answers from a record (see trigate.agent.RunRecord), once. ReplayError (not_a_record) for a file that is none."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        lines = _read(self._path)
-        self._head = lines[0]
-        self._requests = [line for line in lines if line["type"] == "request"]
-        self._responses = {line["round"]: line for line in lines if line["type"] == "response"}
-        self._round = 0
+        path = Path(path)
+        head, lines = _read(path)
         try:
-            self._dialect = DIALECTS[self._head["protocol"]]
+            self._head = _as(_Run, head)
+            self._limits = AgentLimits(**msgspec.structs.asdict(self._head.limits))
+            self._dialect = DIALECTS[self._head.protocol]
+            self._requests = {each.round: each for each in _of_kind(_Request, lines)}
+            self._replies = {
+                each.round: _reply(each, self._dialect.protocol) for each in _of_kind(_Response, lines)
+            }
         except KeyError:
-            raise _unreadable(self._path, f"its protocol is {self._head.get('protocol')!r}") from None
+            raise _unreadable(path, f"its protocol is {self._head.protocol!r}") from None
+        except ValueError as error:
+            raise _unreadable(path, str(error)) from error
+        self._round = 0
 
     @property
     def name(self) -> str:
-        return str(self._head["model"])
+        return self._head.model
 
     @property
     def dialect(self) -> Dialect:
@@ -52,58 +97,74 @@ class ReplayModel:
 
     @property
     def question(self) -> str:
-        return str(self._head["question"])
+        return self._head.question
 
     @property
     def instructions(self) -> str:
-        return str(self._head["instructions"])
+        return self._head.instructions
 
     @property
     def limits(self) -> AgentLimits:
-        return AgentLimits(**self._head["limits"])
+        return self._limits
 
     async def ask(self, body: dict[str, Any], seconds: float) -> Reply:  # noqa: ARG002 - as any model
         self._round += 1
-        if self._round > len(self._requests):
+        request, reply = self._requests.get(self._round), self._replies.get(self._round)
+        if request is None:
             raise ReplayError(
-                f"the record ends after {len(self._requests)} rounds, and the run asks for one more",
+                f"the record ends after {self._round - 1} rounds, and the run asks for one more",
                 code="replay_ended",
             )
-        request = self._requests[self._round - 1]
-        if request["digest"] != digest_of_body(body):
+        if request.digest != digest_of_body(body):
             raise ReplayError(
-                f"round {self._round} asks something else than the record: at {_difference(request['body'], body)}",
+                f"round {self._round} asks something else than the record: at {_difference(request.body, body)}",
                 code="replay_mismatch",
             )
-        line = self._responses.get(request["round"])
-        if line is None:
+        if reply is None:
             raise ReplayError(f"the record has no answer for round {self._round}", code="replay_ended")
-        stream = stream_of(line)
-        return Reply(
-            response=parse(stream, self._dialect.protocol, deltas=False),
-            stream=stream,
-            http_status=line["http_status"],
-            failure=line["failure"],
-            message=line["message"],
-        )
+        return reply
 
 
 def _unreadable(path: Path, why: str) -> ReplayError:
     return ReplayError(f"{path.name} is no record of a run: {why}", code="not_a_record")
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The run line, and the others."""
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        *whole, last = path.read_bytes().split(b"\n")
     except OSError as error:
         raise ReplayError(f"{path} cannot be read: {error.strerror}", code="not_a_record") from error
-    except ValueError as error:
-        raise _unreadable(path, "a line is not JSON") from error
-    if not lines or not all(isinstance(line, dict) and "type" in line for line in lines):
-        raise _unreadable(path, "it does not begin with a run line")
-    if lines[0]["type"] != "run" or lines[0].get("version") != VERSION:
+    # What follows the last line break was cut when its run was killed, or is nothing.
+    lines = []
+    for number, text in enumerate([*whole, *([last] if not whole else [])], start=1):
+        try:
+            lines.append(msgspec.convert(json.loads(text), dict[str, Any]))
+        except (ValueError, RecursionError):
+            raise _unreadable(path, f"line {number} is no JSON object") from None
+    if lines[0].get("type") != "run" or lines[0].get("version") != VERSION:
         raise _unreadable(path, f"it does not begin with a run line of version {VERSION}")
-    return lines
+    return lines[0], lines[1:]
+
+
+def _as(type_: type[_T], line: dict[str, Any]) -> _T:
+    return msgspec.convert(line, type_)
+
+
+def _of_kind(type_: type[_T], lines: list[dict[str, Any]]) -> list[_T]:
+    kind = type_.kind  # type: ignore[attr-defined]
+    return [_as(type_, line) for line in lines if line.get("type") == kind]
+
+
+def _reply(line: _Response, protocol: str) -> Reply:
+    stream = stream_of(line.stream, line.stream_base64)
+    return Reply(
+        response=parse(stream, protocol, deltas=False),
+        stream=stream,
+        http_status=line.http_status,
+        failure=line.failure,
+        message=line.message,
+    )
 
 
 def _difference(recorded: Any, asked: Any, path: str = "$") -> str:
