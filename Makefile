@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 60
 BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
     --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk peers wheels ledger-faults bench-ledger docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk ledger-faults bench-ledger bench-execution docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -35,6 +35,7 @@ help:
 	@echo "make sdk             what goes back, against the request types of the official SDKs"
 	@echo "make ledger-faults   ledgers under races and kill -9: 1,000 calls and 300 kills for each"
 	@echo "make bench-ledger    claims a second for each ledger, into benchmarks/README.md"
+	@echo "make bench-execution what the runner adds to a call, into docs/execution.md"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
@@ -154,6 +155,9 @@ ledger-faults: $(VENV)/installed
 
 bench-ledger: $(VENV)/installed
 	$(BIN)/python benchmarks/ledger.py --write
+
+bench-execution: $(VENV)/installed
+	$(BIN)/python benchmarks/execution.py --write
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/generate.py

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from test_agent import Server, chat, run
-from trigate.agent import AgentLimits
+from trigate.agent import AgentLimits, LiveModel
 from trigate.agent.outcome import STATUSES
 from trigate.cli import main
 from trigate.cli.agent import EXIT_CODES
@@ -36,7 +36,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     """Runs `trigate agent` in this process; without keys in the environment but the given ones."""
 
     def ask(*words: str, **environment: str) -> Done:
-        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIGATE_API_KEY"):
             monkeypatch.delenv(name, raising=False)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
@@ -114,6 +114,15 @@ def test_the_replay_can_be_recorded_too(cli: Cli, root: Path, recorded: Path, tm
             ["--root", ".", "--model", "m", "--api", "anthropic-messages", "--allow-paid-api", "x"],
             "no key: set ANTHROPIC_API_KEY",
         ),
+        (
+            ["--root", ".", "--model", "m", "--base-url", "https://example.com/v1", "--allow-paid-api", "x"],
+            "no key: set TRIGATE_API_KEY",
+        ),
+        (
+            ["--root", ".", "--model", "m", "--base-url", "http://user:secret@127.0.0.1:9/v1", "x"],
+            "base_url must hold no user name and no password",
+        ),
+        (["--root", ".", "--model", "m", "--base-url", "http://[::1/v1", "x"], "without --allow-paid-api"),
         (["--root", ".", "--allow-paid-api", "x"], "--model is missing"),
         (["--root", ".", "--replay", "nowhere.jsonl", "x"], "nowhere.jsonl cannot be read"),
         (["--replay", "x.jsonl", "--allow-paid-api", "x"], "--replay asks nobody"),
@@ -128,6 +137,7 @@ def test_wrong_usage_is_one_line_that_says_what_to_do(cli: Cli, words: list[str]
     done = cli(*words)
     assert done.returncode == 2
     assert told in done.stderr
+    assert "secret" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -137,6 +147,28 @@ def test_a_local_server_needs_no_flag_and_gets_no_key(cli: Cli, root: Path) -> N
     assert done.returncode == 4
     assert "connection" in done.stdout
     assert "sk-very-secret" not in done.stdout + done.stderr
+
+
+def test_the_provider_s_key_goes_to_no_other_server(
+    cli: Cli, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    class Spy(LiveModel):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            made.append(options)
+            super().__init__(*args, **options)
+
+        async def ask(self, body: dict[str, Any], seconds: float) -> Any:
+            raise OSError(f"{len(body)} {seconds}")
+
+    monkeypatch.setattr("trigate.agent.LiveModel", Spy)
+    words = ("--root", str(root), "--model", "m", "--allow-paid-api")
+    keys = {"OPENAI_API_KEY": "sk-openai\n", "TRIGATE_API_KEY": "sk-other"}
+    assert cli(*words, "x", **keys).returncode == 4
+    assert cli(*words, "--base-url", "https://example.com/v1", "x", **keys).returncode == 4
+    assert cli(*words, "--base-url", "http://localhost:9/v1", "x", **keys).returncode == 4
+    assert [each["key"] for each in made] == ["sk-openai", "sk-other", None]
 
 
 def test_every_status_has_its_exit_code() -> None:

@@ -174,6 +174,22 @@ def test_only_notes_of_the_manifest_in_their_version(asked: Any, said: Any, tmp_
     assert codes == ["not_found", "not_found", "not_found", "stale_version"]
 
 
+def test_a_note_that_has_changed_is_not_found_and_hides_no_other(
+    asked: Any, said: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "research"
+    shutil.copytree(EXAMPLE, folder)
+    changed = folder / "notes" / "monitoring.md"
+    changed.write_text("故障", encoding="utf-8")
+    (folder / "notes" / "timing-wheels.md").unlink()
+    result, _ = asked(
+        said(1, ("c1", "search_notes", {"query": "故障"})), said(2, stop="max_tokens"), folder=folder
+    )
+    names = [each["name"] for each in json.loads(result.results[0].content)]
+    assert "failure-and-recovery" in names
+    assert not {"monitoring", "timing-wheels"} & set(names)
+
+
 def test_rounds_are_bounded(asked: Any, said: Any) -> None:
     rounds = [said(at, (f"c{at}", "search_notes", {"query": "故障"})) for at in range(9)]
     result, model = asked(*rounds, limits=AgentLimits(rounds=2))
@@ -185,7 +201,9 @@ def test_rounds_are_bounded(asked: Any, said: Any) -> None:
 
 def cli(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLE / "cli.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", cwd=EXAMPLE.parent.parent, check=False
+    )
 
 
 def test_the_recorded_run_is_replayed_offline() -> None:
@@ -225,10 +243,13 @@ def test_another_question_has_no_record() -> None:
         (["--live", "x"], "need --model"),
         (["--base-url", "http://127.0.0.1:1/v1", "x"], "need --model"),
         (["--replay", "nowhere.jsonl", "x"], "cannot be read"),
+        (["--rounds", "0", "x"], "rounds must be a positive number"),
+        (["--base-url", "http://u:p@127.0.0.1:1/v1", "--model", "m", "x"], "no user name"),
+        (["--record", "README.md", "x"], "is there already"),
     ],
 )
 def test_wrong_usage_says_what_to_do(words: list[str], told: str) -> None:
     done = cli(*words)
-    assert done.returncode != 0
+    assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr

@@ -22,15 +22,19 @@ from trigate.agent.model import Model
 HERE = Path(__file__).resolve().parent
 
 
+class UsageError(Exception):
+    """What was asked for cannot be done; the words say what to do."""
+
+
 def choose_model(options: argparse.Namespace) -> Model:
     if not (options.live or options.base_url):
         return ReplayModel(options.replay)
     if not options.model:
-        raise SystemExit("--live and --base-url need --model: the model's name as its server knows it")
+        raise UsageError("--live and --base-url need --model: the model's name as its server knows it")
     dialect = DIALECTS[options.api]
     key = os.environ.get(dialect.key_variable)
     if options.live and not options.base_url and not key:
-        raise SystemExit(f"--live needs a key: set {dialect.key_variable}")
+        raise UsageError(f"--live needs a key: set {dialect.key_variable}")
     # A local server gets no key that was meant for the provider.
     return LiveModel(options.model, dialect, key=None if options.base_url else key, base_url=options.base_url)
 
@@ -69,15 +73,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=AgentLimits.seconds)
     parser.add_argument("--output-tokens", type=int, default=AgentLimits.output_tokens)
     options = parser.parse_args()
-    limits = AgentLimits(rounds=options.rounds, seconds=options.seconds, output_tokens=options.output_tokens)
     try:
+        limits = AgentLimits(
+            rounds=options.rounds, seconds=options.seconds, output_tokens=options.output_tokens
+        )
         model = choose_model(options)
         with RunRecord(options.record) as record:
             result = make_agent(model, limits).run(options.question, record=record, values=new_values())
-    except ReplayError as error:
-        raise SystemExit(error.message) from None
     except FileExistsError:
-        raise SystemExit(f"{options.record} is there already: a record is never written over") from None
+        parser.error(f"{options.record} is there already: a record is never written over")
+    except (UsageError, ReplayError, ValueError, OSError, ImportError) as error:
+        parser.error(str(error))
     show(result)
     if result.reason == "replay_mismatch" and isinstance(model, ReplayModel):
         print(f"        The recorded run answers {model.question!r}; --live and --base-url ask a model.")

@@ -50,11 +50,17 @@ class Notebook:
         return Note(name, version, text.partition("\n")[0].lstrip("# "), text)
 
     def search(self, query: str) -> list[tuple[Note, str]]:
-        """Notes that hold a word of the query, the one with most words first, each with a line that shows it."""
+        """Notes that hold a word of the query, the one with most words first, each with a line that shows it.
+
+        A note that has changed, or is gone, is not found.
+        """
         words = query.casefold().split()
         found = []
         for name in self._versions:
-            note = self.read(name)
+            try:
+                note = self.read(name)
+            except (WrongVersionError, OSError):
+                continue
             text = note.text.casefold()
             count = sum(word in text for word in words)
             if count:

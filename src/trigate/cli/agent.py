@@ -2,7 +2,8 @@
 
 Rules
  - Without --allow-paid-api nothing is asked of a provider: a recorded run is replayed, or a local server is asked.
- - A key comes from the environment, goes to the provider that it is for, and is never shown.
+ - A key comes from the environment, goes to the provider that it is for, and is never shown. Another server gets the
+   key that has a name of its own, a server on this machine gets none.
  - What a model wrote is shown as hostile text is: see trigate.cli.render.
 """
 
@@ -36,6 +37,7 @@ EXIT_CODES = {
     "insufficient": 5,
     "protocol_error": 6,
 }
+_OTHERS_KEY = "TRIGATE_API_KEY"
 _APIS = ("openai-responses", "openai-chat", "anthropic-messages")
 _INSTRUCTIONS = (
     "Answer the user's question from the files that the tools show. Look before you answer, say which files the "
@@ -45,7 +47,7 @@ _EPILOG = """\
 exit codes: 0 completed or awaiting review, 4 failed, 5 a limit reached, or the model needs more,
             6 protocol error, 2 wrong usage, 130 interrupted
 
-keys: OPENAI_API_KEY, ANTHROPIC_API_KEY
+keys: OPENAI_API_KEY, ANTHROPIC_API_KEY; with --base-url: TRIGATE_API_KEY
 """
 
 
@@ -124,18 +126,19 @@ def _model(options: argparse.Namespace) -> Model:
     if not options.model:
         raise InputError("--model is missing: the model's name, as its server knows it")
     dialect = DIALECTS[options.api]
-    key = None if is_local else os.environ.get(dialect.key_variable)
+    variable = _OTHERS_KEY if options.base_url else dialect.key_variable
+    key = None if is_local else os.environ.get(variable, "").strip()
     if not key and not is_local:
-        raise InputError(f"no key: set {dialect.key_variable}")
+        raise InputError(f"no key: set {variable}")
     return LiveModel(options.model, dialect, key=key, base_url=options.base_url)
 
 
 def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return False
 
 
 def _tools(options: argparse.Namespace) -> Toolset:
