@@ -10,16 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from test_agent import Server, chat, run
-from trigate.agent import AgentLimits, LiveModel
+from trigate.agent import AgentLimits, LiveModel, ReplayModel
 from trigate.agent.outcome import STATUSES
 from trigate.cli import main
-from trigate.cli.agent import EXIT_CODES
+from trigate.cli.agent import EXIT_CODES, INSTRUCTIONS
 from trigate.tools.files import file_tools
-
-INSTRUCTIONS = (
-    "Answer the user's question from the files that the tools show. Look before you answer, say which files the "
-    "answer rests on, and say so if they do not hold it."
-)
 
 
 class Done(NamedTuple):
@@ -99,6 +94,18 @@ def test_the_replay_can_be_recorded_too(cli: Cli, root: Path, recorded: Path, tm
     assert len(again.read_text().splitlines()) == len(recorded.read_text().splitlines())
     done = cli(*words)
     assert (done.returncode, "is there already" in done.stderr) == (2, True)
+
+
+def test_the_example_s_run_is_replayed(cli: Cli) -> None:
+    """After a change of notes, file tools or instructions: python examples/research/record_run.py."""
+    root = Path(__file__).parent.parent / "examples" / "research"
+    run_file = root / "runs" / "files.jsonl"
+    question = ReplayModel(run_file).question
+    done = cli("--json", "--root", str(root / "notes"), "--replay", str(run_file), question)
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert (done.returncode, told["status"], told["rounds"]) == (0, "completed", 3)
+    assert "failure-and-recovery.md" in told["answer"]
+    assert {each["status"] for each in told["results"]} == {"succeeded"}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trigate.agent.model import Model
     from trigate.tools import Toolset
 
-__all__ = ["EXIT_CODES", "add_options"]
+__all__ = ["EXIT_CODES", "INSTRUCTIONS", "add_options"]
 
 #: By AgentResult.status.
 EXIT_CODES = {
@@ -39,7 +39,7 @@ EXIT_CODES = {
 }
 _OTHERS_KEY = "TRIGATE_API_KEY"
 _APIS = ("openai-responses", "openai-chat", "anthropic-messages")
-_INSTRUCTIONS = (
+INSTRUCTIONS = (
     "Answer the user's question from the files that the tools show. Look before you answer, say which files the "
     "answer rests on, and say so if they do not hold it."
 )
@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace) -> int:
         toolset = _tools(options)
         tell = None if options.json or not sys.stderr.isatty() else _tell
         with RunRecord(options.record, on_line=tell) as record:
-            agent = Agent(model, toolset, instructions=_INSTRUCTIONS, limits=limits)
+            agent = Agent(model, toolset, instructions=INSTRUCTIONS, limits=limits)
             result = agent.run(options.question, record=record)
     except FileExistsError:
         raise InputError(f"{options.record} is there already: a record is never written over") from None
