@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import trigate
-from trigate.ledger import LedgerError, SQLiteLedger, key_of
+from trigate.ledger import SQLiteLedger, key_of
 from trigate.runner import Runner
 from trigate.tools import Cancellation, Context, Policy, Problem, ToolError, Toolset, tool
 
@@ -378,107 +378,6 @@ def test_values_and_scope_reach_the_tool() -> None:
 
     turn = Runner(Toolset([who])).run(response(("a", "who", "{}")), scope="s", values={"user": "u"})
     assert turn["a"].content == "s u a"
-
-
-# -- the ledger ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Any:
-    with SQLiteLedger(tmp_path / "ledger.db") as opened:
-        yield opened
-
-
-def test_a_call_that_comes_again_runs_once(ledger: SQLiteLedger) -> None:
-    log: list[str] = []
-    given = response(("a", "pay", '{"amount":1}'))
-    turns = [Runner(Toolset([counted(log)]), FREE, ledger=ledger).run(given) for _ in range(3)]
-    assert log == ["paid 1"]
-    assert [turn["a"].content for turn in turns] == ["paid 1"] * 3
-    assert [turn["a"].is_stored for turn in turns] == [False, True, True]
-
-
-def test_the_same_id_with_other_arguments_is_a_conflict(ledger: SQLiteLedger) -> None:
-    log: list[str] = []
-    runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
-    runner.run(response(("a", "pay", '{"amount":1}')))
-    result = runner.run(response(("a", "pay", '{"amount":2}')))["a"]
-    assert (result.status, json.loads(result.content)["error"], log) == ("not_run", "conflict", ["paid 1"])
-
-
-def test_another_response_is_another_call(ledger: SQLiteLedger) -> None:
-    log: list[str] = []
-    runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
-    for id_ in ("r1", "r2"):
-        runner.run(response(("a", "pay", '{"amount":1}'), id_=id_))
-    assert log == ["paid 1", "paid 1"]
-
-
-def test_a_failure_is_stored_with_its_words(ledger: SQLiteLedger) -> None:
-    @tool
-    def refuse() -> None:
-        raise ToolError("the account is closed", code="not_found")
-
-    runner = Runner(Toolset([refuse]), FREE, ledger=ledger)
-    turns = [runner.run(response(("a", "refuse", "{}"))) for _ in range(2)]
-    assert [turn["a"].is_stored for turn in turns] == [False, True]
-    assert turns[0]["a"].content == turns[1]["a"].content
-
-
-def test_an_outcome_in_doubt_stays_in_doubt(ledger: SQLiteLedger) -> None:
-    log: list[str] = []
-
-    @tool(timeout=0.05)
-    def pay(context: Context) -> str:
-        log.append("began")
-        context.cancellation.wait(20)
-        return "late"
-
-    runner = Runner(Toolset([pay]), FREE, ledger=ledger)
-    given = response(("a", "pay", "{}"))
-    statuses = [runner.run(given)["a"].status for _ in range(2)]
-    assert (statuses, log) == (["unknown", "unknown"], ["began"])
-
-
-class Failing(SQLiteLedger):
-    """Fails from its n-th transaction on, as a full disk does."""
-
-    left = 0
-
-    def _transact(self, ids: Any, decide: Any) -> Any:
-        if not self.left:
-            raise LedgerError("the disk is full", code="ledger_unavailable")
-        self.left -= 1
-        return super()._transact(ids, decide)
-
-
-def test_a_ledger_that_cannot_be_written_to_stops_the_call(tmp_path: Path) -> None:
-    log: list[str] = []
-    given = response(("a", "pay", '{"amount":1}'))
-    with Failing(tmp_path / "ledger.db") as ledger:
-        result = Runner(Toolset([counted(log)]), FREE, ledger=ledger).run(given)["a"]
-    assert (result.status, result.is_recorded, log) == ("not_run", False, [])
-    assert "disk" not in result.content
-
-
-def test_an_outcome_that_cannot_be_written_is_handed_on_and_runs_no_more(tmp_path: Path) -> None:
-    log: list[str] = []
-    given = response(("a", "pay", '{"amount":1}'))
-    with Failing(tmp_path / "ledger.db") as ledger:
-        ledger.left = 1
-        runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
-        result = runner.run(given)["a"]
-        assert (result.status, result.content, result.is_recorded) == ("succeeded", "paid 1", False)
-        ledger.left = 1
-        again = runner.run(given)["a"]
-    assert (again.status, log) == ("not_run", ["paid 1"])
-
-
-def test_a_record_is_plain_data(ledger: SQLiteLedger) -> None:
-    turn = Runner(Toolset([double]), ledger=ledger).run(response(("a", "double", '{"number":1}')))
-    record = json.loads(json.dumps(turn["a"].to_record()))
-    assert (record["call_id"], record["status"], record["content"]) == ("a", "succeeded", "2")
-    assert record["judgment"]["allowed"] is True
 
 
 # -- who asks the world ----------------------------------------------------------------------------------

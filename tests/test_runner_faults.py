@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +13,7 @@ import pytest
 
 import trigate
 from test_runner import FREE, counted, double, response
-from trigate.errors import LimitError
-from trigate.ledger import LedgerError, SQLiteLedger, key_of
+from trigate.ledger import SQLiteLedger, key_of
 from trigate.runner import CallResult, Runner
 from trigate.tools import Cancellation, Context, Problem, ToolError, Toolset, tool
 
@@ -218,37 +214,6 @@ def test_a_turn_called_off_before_it_began_runs_nothing() -> None:
     assert (log, asked) == ([], [])
 
 
-class Slow(SQLiteLedger):
-    """Does something while a claim is under way."""
-
-    meanwhile: Callable[[], object]
-
-    def claim_many(self, asks: Any, *, lease: float = 60.0) -> Any:
-        claims = super().claim_many(asks, lease=lease)
-        self.meanwhile()
-        return claims
-
-
-@pytest.mark.parametrize("by", ["token", "deadline"])
-def test_a_claim_that_comes_too_late_is_given_back(by: str, tmp_path: Path) -> None:
-    log: list[str] = []
-    token = Cancellation()
-    given = response(("a", "pay", '{"amount":1}'))
-    with Slow(tmp_path / "ledger.db") as ledger:
-        runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
-        if by == "token":
-            ledger.meanwhile = token.cancel
-            result = runner.run(given, token=token)["a"]
-        else:
-            ledger.meanwhile = lambda: time.sleep(0.12)
-            result = runner.run(given, deadline=time.monotonic() + 0.1)["a"]
-        entry = ledger.get(key_of(given.released[0], given, "default"))
-        assert entry is not None
-        assert (result.status, log, entry.state) == ("not_run", [], "proposed")
-        ledger.meanwhile = lambda: None
-        assert runner.run(given)["a"].content == "paid 1"
-
-
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_a_turn_that_is_cancelled_at_any_step_leaves_no_claim_open(parallel: int, tmp_path: Path) -> None:
     """Cancels after one step of the loop, after two, and so on, until the turn ends by itself."""
@@ -388,172 +353,3 @@ def test_a_thousand_calls_are_a_thousand_answers() -> None:
     calls = [(f"c{at}", "double", json.dumps({"number": at})) for at in range(1000)]
     turn = Runner(Toolset([double]), parallel=16).run(response(*calls))
     assert [each.content for each in turn] == [str(2 * at) for at in range(1000)]
-
-
-# -- the ledger ------------------------------------------------------------------------------------------
-
-
-class Broken(SQLiteLedger):
-    """One of its verbs raises what it should not."""
-
-    error: Exception = OSError("gone")
-    verb = ""
-
-    def _maybe(self, verb: str) -> None:
-        if verb == self.verb:
-            raise self.error
-
-    def claim_many(self, asks: Any, *, lease: float = 60.0) -> Any:
-        self._maybe("claim")
-        return super().claim_many(asks, lease=lease)
-
-    def succeed(self, claim: Any, result: Any = None) -> Any:
-        self._maybe("succeed")
-        return super().succeed(claim, result)
-
-    def fail(self, claim: Any, problem: str, *, started: bool = True) -> Any:
-        self._maybe("fail")
-        return super().fail(claim, problem, started=started)
-
-    def give_up(self, claim: Any, why: str) -> Any:
-        self._maybe("give_up")
-        return super().give_up(claim, why)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        LedgerError("full", code="ledger_unavailable"),
-        OSError("gone"),
-        LimitError("long", code="result_too_large"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("verb", "status"),
-    [("claim", "not_run"), ("succeed", "succeeded"), ("fail", "failed"), ("give_up", "unknown")],
-)
-def test_a_ledger_that_fails_at_a_verb_spoils_no_other_call(
-    verb: str, status: str, error: Exception, tmp_path: Path
-) -> None:
-    log: list[str] = []
-
-    @tool(timeout=0.05)
-    def act(context: Context) -> str:
-        log.append("ran")
-        if verb == "fail":
-            raise ToolError("no")
-        if verb == "give_up":
-            context.cancellation.wait(20)
-        return "done"
-
-    with Broken(tmp_path / "ledger.db") as ledger:
-        ledger.verb, ledger.error = verb, error
-        given = response(("a", "act", "{}"), ("b", "nothing", "{}"))
-        turn = Runner(Toolset([act]), FREE, ledger=ledger).run(given)
-        assert [each.status for each in turn] == [status, "refused"]
-        assert (turn["a"].is_recorded, str(error) in turn["a"].unrecorded) == (False, True)
-        assert str(error) not in turn["a"].content
-        assert log == ([] if verb == "claim" else ["ran"])
-        ledger.verb = ""
-        Runner(Toolset([act]), FREE, ledger=ledger).run(given)
-    assert len(log) == 1
-
-
-def test_two_runners_and_one_ledger_run_a_call_once(tmp_path: Path) -> None:
-    begun, free, log = threading.Event(), threading.Event(), []
-
-    @tool
-    def act() -> str:
-        log.append("ran")
-        begun.set()
-        assert free.wait(20)
-        return "done"
-
-    given = response(("a", "act", "{}"))
-    with SQLiteLedger(tmp_path / "ledger.db") as one, SQLiteLedger(tmp_path / "ledger.db") as two:
-        results: list[CallResult] = []
-        first = threading.Thread(
-            target=lambda: results.append(Runner(Toolset([act]), FREE, ledger=one).run(given)["a"])
-        )
-        first.start()
-        assert begun.wait(20)
-        second = Runner(Toolset([act]), FREE, ledger=two).run(given)["a"]
-        free.set()
-        first.join()
-    told = json.loads(second.content)
-    assert (second.status, told["error"]) == ("not_run", "duplicate")
-    assert "another worker" in told["message"]
-    assert (results[0].content, log) == ("done", ["ran"])
-
-
-# -- processes -------------------------------------------------------------------------------------------
-
-_HEAD = """
-import os, signal, sys
-from test_runner import FREE, response
-from trigate.ledger import SQLiteLedger, key_of
-from trigate.runner import Runner
-from trigate.tools import Context, Toolset, tool
-"""
-
-
-def script(text: str, folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", _HEAD + text, str(folder)],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
-def test_a_forked_child_runs_calls_with_its_parent_s_runner(tmp_path: Path) -> None:
-    told = script(
-        """
-@tool
-async def act(number: int) -> int:
-    return number + 1
-
-ledger = SQLiteLedger(sys.argv[1] + "/ledger.db")
-runner = Runner(Toolset([act]), FREE, ledger=ledger)
-print(runner.run(response(("a", "act", '{"number":1}')))["a"].content, flush=True)
-child = os.fork()
-given = response(("b", "act", '{"number":2}' if child else '{"number":3}'), id_=str(child))
-print(runner.run(given)["b"].content, flush=True)
-if not child:
-    os._exit(0)
-os.waitpid(child, 0)
-print(runner.run(response(("c", "act", '{"number":9}')))["c"].content, flush=True)
-ledger.close()
-""",
-        tmp_path,
-    )
-    lines = told.split()
-    assert (lines[0], sorted(lines[1:3]), lines[3]) == ("2", ["3", "4"], "10")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals to a process differ there")
-def test_an_interrupted_run_leaves_its_outcome_in_doubt(tmp_path: Path) -> None:
-    told = script(
-        """
-@tool
-def act(context: Context) -> str:
-    os.kill(os.getpid(), signal.SIGINT)
-    context.cancellation.wait(20)
-    return "late"
-
-given = response(("a", "act", "{}"))
-with SQLiteLedger(sys.argv[1] + "/ledger.db") as ledger:
-    try:
-        Runner(Toolset([act]), FREE, ledger=ledger).run(given)
-    except KeyboardInterrupt:
-        print("interrupted")
-    print(ledger.get(key_of(given.released[0], given, "default")).state)
-""",
-        tmp_path,
-    )
-    assert told.split() == ["interrupted", "unknown"]

@@ -8,6 +8,8 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import msgspec
 
 from trigate.calls import ReleasedCall
@@ -15,8 +17,10 @@ from trigate.ledger import (
     AsyncLedger,
     Claim,
     Entry,
+    Finding,
     Key,
     Ledger,
+    LedgerError,
     StaleClaim,
     digest_of,
     in_threads,
@@ -91,6 +95,35 @@ class Claims:
             return msgspec.structs.replace(result, unrecorded=_why(error))
         return result
 
+    async def reconcile(
+        self, key: Key, call: ReleasedCall, ask: Callable[[], Awaitable[Finding]]
+    ) -> CallResult | None:
+        """What an inquiry finds about a call in doubt, written down; None for one that is not in doubt. LedgerError."""
+        if self._ledger is None:
+            raise ValueError("without a ledger no outcome is in doubt: there is nothing to reconcile")
+        digest = digest_of(call)
+
+        async def inquire(entry: Entry) -> Finding:
+            return await ask() if entry.digest == digest else Finding("unknown")
+
+        try:
+            entry = await self._ledger.reconcile(key, inquire)
+        except LedgerError as error:
+            if error.code in ("no_entry", "not_in_doubt"):
+                return None
+            raise
+        return _found(call, entry)
+
+
+def _found(call: ReleasedCall, entry: Entry) -> CallResult:
+    if entry.state in ("succeeded", "failed"):
+        return _stored(call, None, entry)
+    if entry.state == "unknown":
+        problem = Problem(code="timeout_unknown", message=f"it is still not known: {entry.problem}")
+        return without(call, None, "unknown", problem)
+    message = "it had not happened: it may be run now"
+    return without(call, None, "not_run", Problem(code="cancelled", message=message))
+
 
 def _why(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
@@ -108,7 +141,7 @@ def _why_not(claim: Claim) -> Problem:
     )
 
 
-def _stored(call: ReleasedCall, judgment: Judgment, entry: Entry) -> CallResult:
+def _stored(call: ReleasedCall, judgment: Judgment | None, entry: Entry) -> CallResult:
     if entry.state == "succeeded":
         content = entry.result if isinstance(entry.result, str) else entry.result_json or "null"
         return CallResult(call=call, status="succeeded", content=content, judgment=judgment, is_stored=True)

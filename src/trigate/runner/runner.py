@@ -21,6 +21,7 @@ from trigate.ledger import AsyncLedger, Key, Ledger, key_of
 from trigate.response import Response
 from trigate.runner.background import run_in_background
 from trigate.runner.claims import Claims
+from trigate.runner.inquiry import ask_tool
 from trigate.runner.result import CallResult, TurnResult, without
 from trigate.runner.running import NoAnswerError, run_tool
 from trigate.tools import (
@@ -117,6 +118,38 @@ class Runner:
         until += [] if deadline is None else [deadline]
         turn = _Turn(self, response, scope, token or Cancellation(), min(until, default=None), values or {})
         return TurnResult(response, tuple(await turn.answer(calls, response_id)))
+
+    def reconcile(self, response: Response, **options: Any) -> TurnResult:
+        """areconcile for those who wait: the same options."""
+        return run_in_background(lambda: self.areconcile(response, **options))
+
+    async def areconcile(
+        self,
+        response: Response,
+        *,
+        scope: str = "default",
+        response_id: str | None = None,
+        values: dict[str, Any] | None = None,
+    ) -> TurnResult:
+        """Asks the tools what became of those calls of the response whose outcome is unknown, and writes it down.
+
+        The results are of these calls alone: "succeeded" or "failed" as it turned out, "not_run" for one that had not
+        happened, so that arun() runs it now, "unknown" for one that still is. Call it when whoever ran them is gone:
+        see trigate.ledger.Ledger.reconcile. ValueError without a ledger; LedgerError where it cannot be used.
+        """
+        results = []
+        for call in response.released:
+            tool = self._toolset.get(call.name)
+            if tool is None:
+                continue
+            context = Context(scope=scope, call=call, values=values or {})
+            found = await self._claims.reconcile(
+                key_of(call, response, scope, response_id=response_id),
+                call,
+                functools.partial(ask_tool, tool, call, context),
+            )
+            results += [] if found is None else [found]
+        return TurnResult(response, tuple(results))
 
 
 class _Turn:
