@@ -22,7 +22,10 @@ from typing import NamedTuple
 import pytest
 
 import trigate
+from trigate.agent import live, loop
+from trigate.agent.outcome import STATUSES
 from trigate.calls import ToolCall
+from trigate.cli.agent import EXIT_CODES as AGENT_EXIT_CODES
 from trigate.cli.calls import EXIT_CODES
 from trigate.ledger.errors import CODES as LEDGER_CODES
 
@@ -200,6 +203,19 @@ def test_the_exit_codes_are_those_of_the_code() -> None:
     assert set(told) == {*EXIT_CODES.values(), 2, 130, 141}
     for status, code in EXIT_CODES.items():
         assert status in told[code]
+    of_agents = {int(row[0]): row[4].replace(" ", "_") for row in rows}
+    for ending, code in AGENT_EXIT_CODES.items():
+        assert ending in of_agents[code]
+
+
+def test_the_agent_s_page_has_every_ending_and_every_name_of_a_fault() -> None:
+    page = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
+    rows = table(page, "How a run ends")
+    assert {row[0].strip("`"): row[1] for row in rows} == STATUSES
+    assert [word for word in live.FAILURES.values() if f"`{word}`" not in page] == []
+    ends = re.findall(r'_Ended\(\s*"\w+",\s*"(\w+)"', Path(loop.__file__).read_text(encoding="utf-8"))
+    assert len(ends) >= 5
+    assert [word for word in ends if f"`{word}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", trigate.PROTOCOLS)
@@ -284,6 +300,14 @@ def source_codes() -> dict[str, set[str]]:
     return codes.found
 
 
+def agent_codes() -> set[str]:
+    """Those of a record and its replay. Why a run ended is in docs/agent.md."""
+    codes = Codes()
+    for source in (ROOT / "src" / "trigate" / "agent").glob("*.py"):
+        codes.visit(ast.parse(source.read_text(encoding="utf-8")))
+    return codes.found["error"]
+
+
 def core_codes() -> dict[str, tuple[str, str]]:
     """Code to layer and limit, from the one list of the core."""
     text = (ROOT / "ext" / "core" / "tg_status.h").read_text(encoding="utf-8").replace("\\\n", "\n")
@@ -306,7 +330,7 @@ def compare(heading: str, known: set[str]) -> None:
 
 
 def test_every_error_code_is_explained() -> None:
-    known = source_codes()["error"] | core_codes().keys() | LEDGER_CODES.keys()
+    known = source_codes()["error"] | core_codes().keys() | LEDGER_CODES.keys() | agent_codes()
     compare("Error codes", (known | {"truncated_" + word for word in MADE["truncated_"]}) - NO_CODES)
 
 

@@ -22,12 +22,12 @@ from trigate.sources import parse
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["LiveModel"]
+__all__ = ["FAILURES", "LiveModel"]
 
 _MAX_BODY = 64 * 1024 * 1024
 _LEAST_SECRET = 8  # characters: what is shorter ("none") is no secret, and may be a word of the answer
 #: What a status means, as a word of its own; others are "http_error".
-_FAILURES = {
+FAILURES = {
     301: "redirected",
     302: "redirected",
     303: "redirected",
@@ -150,7 +150,7 @@ class _Answer:
             stream = stream.replace(secret, b"*" * len(secret))
             response = parse(stream, self._protocol, deltas=False)
         if not self._failure and self.http_status is not None and not 200 <= self.http_status < 300:
-            self._failure = _FAILURES.get(self.http_status, "http_error")
+            self._failure = FAILURES.get(self.http_status, "http_error")
             told = response.error.message if response.error is not None else "no reason was given"
             self._message = f"the server answered {self.http_status}: {told}"
         return Reply(
