@@ -296,6 +296,26 @@ def test_calls_that_would_run_twice_or_belong_elsewhere_are_refused() -> None:
     assert log == []
 
 
+def test_a_call_that_was_sent_twice_has_one_answer() -> None:
+    call = {"id": "fc1", "type": "function_call", "status": "completed", "call_id": "a", "name": "double"}
+    call["arguments"] = '{"number":1}'
+    head = {"id": "resp", "object": "response", "model": "m"}
+    items = [call, {**call, "id": "fc2"}]
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_item.done", "output_index": at, "item": item}
+        for at, item in enumerate(items)
+    ]
+    events.append(
+        {"type": "response.completed", "response": {**head, "status": "completed", "output": items}}
+    )
+    body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    given = trigate.parse(body.encode(), "openai-responses")
+    assert [each.problem for each in given.calls] == [None, "repeated"]
+    turn = Runner(Toolset([double])).run(given)
+    assert [message["call_id"] for message in turn.messages()] == ["a"]
+    assert turn["a"].content == "2"
+
+
 def ollama(*names: str) -> trigate.Response:
     asked = [{"function": {"name": name, "arguments": {}}} for name in names]
     lines = [

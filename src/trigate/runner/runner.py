@@ -191,12 +191,16 @@ class _Turn:
         return await _all_of([self._in_place(self._run, each) for each in allowed])
 
     def _all(self) -> list[ToolCall]:
-        """The released calls, and the void ones of a response that will be sent back with them."""
+        """The released calls, and the void ones of a response that will be sent back with them.
+
+        A call that was sent twice has one answer, that of the first one: two for one id would be refused.
+        """
         is_answered = self._response.status in ("completed", "in_progress")
         return [
             call
             for call in self._response.calls
-            if isinstance(call, ReleasedCall) or (is_answered and call.state == "void" and call.call_id)
+            if isinstance(call, ReleasedCall)
+            or (is_answered and call.state == "void" and call.call_id and call.problem != "repeated")
         ]
 
     def _chosen(self, calls: Sequence[ReleasedCall]) -> Sequence[ReleasedCall]:
