@@ -10,6 +10,7 @@ import msgspec
 
 import trigate
 from trigate import ReleasedCall, Response, ToolCall
+from trigate.runner import Runner
 from trigate.tools import Toolset, judge, tool
 
 
@@ -77,6 +78,12 @@ for call in response.released:
     reveal_type(judge(call, Toolset([plain])).problem)  # says: "trigate.tools.problem.Problem | None"
 
 options: dict[str, Any] = {}
+runner = Runner(Toolset([plain]))
+reveal_type(runner.run(response, calls=response.released))  # says: "trigate.runner.result.TurnResult"
+runner.run(response, calls=response.calls)  # error: arg-type
+runner.run(response, call=response.released)  # error: call-arg
+Runner(Toolset([plain]), on_bad="some")  # error: arg-type
+
 trigate.ResponseParser("openai-responses", release_on="never")  # error: arg-type
 trigate.ResponseParser("openai-responses").feed("text")  # error: arg-type
 trigate.parse("text")  # error: arg-type

@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from trigate.agent.limits import AgentLimits
 from trigate.agent.model import Model, Reply
@@ -30,6 +30,14 @@ __all__ = ["Agent"]
 
 # What the wire calls an end by its token limit.
 _TOKEN_LIMIT = frozenset({"max_output_tokens", "max_tokens", "length", "model_context_window_exceeded"})
+
+
+class _Options(TypedDict, total=False):
+    """The options of arun, for the verb that waits."""
+
+    record: RunRecord | None
+    scope: str
+    values: dict[str, Any] | None
 
 
 class Agent:
@@ -67,7 +75,7 @@ class Agent:
         self._extra = dict(extra or {})
         self._one_call = one_call
 
-    def run(self, question: str, **options: Any) -> AgentResult:
+    def run(self, question: str, **options: Unpack[_Options]) -> AgentResult:
         """arun for those who wait: the same options."""
         return run_in_background(lambda: self.arun(question, **options))
 

@@ -14,7 +14,7 @@ import functools
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from trigate.calls import ReleasedCall, ToolCall
 from trigate.ledger import AsyncLedger, Key, Ledger, key_of
@@ -45,6 +45,22 @@ OnBad: TypeAlias = Literal["each", "all_or_nothing"]
 OnProgress: TypeAlias = Callable[[ReleasedCall, Progress], object]
 _C = TypeVar("_C")
 _T = TypeVar("_T")
+
+
+class _ReconcileOptions(TypedDict, total=False):
+    """The options of areconcile, for the verb that waits."""
+
+    scope: str
+    response_id: str | None
+    values: dict[str, Any] | None
+
+
+class _RunOptions(_ReconcileOptions, total=False):
+    """The options of arun, likewise."""
+
+    calls: Sequence[ReleasedCall] | None
+    token: Cancellation | None
+    deadline: float | None
 
 
 class Runner:
@@ -87,7 +103,7 @@ class Runner:
         self._seconds = seconds
         self._on_progress = on_progress
 
-    def run(self, response: Response, **options: Any) -> TurnResult:
+    def run(self, response: Response, **options: Unpack[_RunOptions]) -> TurnResult:
         """arun for those who wait: the same options. Tools that are coroutines run in a loop of their own thread."""
         return run_in_background(lambda: self.arun(response, **options))
 
@@ -119,7 +135,7 @@ class Runner:
         turn = _Turn(self, response, scope, token or Cancellation(), min(until, default=None), values or {})
         return TurnResult(response, tuple(await turn.answer(calls, response_id)))
 
-    def reconcile(self, response: Response, **options: Any) -> TurnResult:
+    def reconcile(self, response: Response, **options: Unpack[_ReconcileOptions]) -> TurnResult:
         """areconcile for those who wait: the same options."""
         return run_in_background(lambda: self.areconcile(response, **options))
 
