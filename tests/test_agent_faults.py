@@ -163,6 +163,27 @@ def test_a_model_that_raises_ends_the_run_by_name(tmp_path: Path) -> None:
     assert KEY not in path.read_text()
 
 
+def test_a_model_that_does_not_keep_to_its_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trigate.agent.loop._MARGIN", 0.05)
+
+    class Slow:
+        name, dialect = "slow", CHAT
+
+        async def ask(self, body: dict[str, Any], seconds: float) -> Any:
+            await asyncio.sleep(20 + seconds + len(body))
+
+    result = Agent(Slow(), Toolset(), limits=AgentLimits(seconds=0.05)).run("why?")
+    assert (result.status, result.reason, result.rounds) == ("exhausted", "seconds", 1)
+
+
+def test_a_record_that_was_closed_is_written_to_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunRecord(path) as record:
+        record.begin("why?", "", "m", "openai-chat", AgentLimits())
+    record.begin("late", "", "m", "openai-chat", AgentLimits())
+    assert [line["question"] for line in lines(path)] == ["why?"]
+
+
 def test_a_run_that_is_called_off_says_so_in_its_record(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
 

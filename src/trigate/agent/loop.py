@@ -30,6 +30,7 @@ __all__ = ["Agent"]
 
 # What the wire calls an end by its token limit.
 _TOKEN_LIMIT = frozenset({"max_output_tokens", "max_tokens", "length", "model_context_window_exceeded"})
+_MARGIN = 1.0  # seconds beyond its time that a model gets to tell what it has
 
 
 class _Options(TypedDict, total=False):
@@ -175,7 +176,10 @@ class _Run:
         self._record.request(self._round, body)
         began = time.monotonic()
         try:
-            reply = await model.ask(body, seconds)
+            # A model keeps to its time by itself; one that does not is left.
+            reply = await asyncio.wait_for(model.ask(body, seconds), seconds + _MARGIN)
+        except TimeoutError:
+            raise _exhausted("seconds", f"no answer came within {seconds:g} s") from None
         except ReplayError as error:
             raise _Ended("failed", error.code, error.message) from error
         except Exception as error:  # against a model's rule; its text may hold anything

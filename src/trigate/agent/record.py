@@ -63,8 +63,9 @@ class RunRecord:
         self.close()
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def begin(self, question: str, instructions: str, model: str, protocol: str, limits: AgentLimits) -> None:
         self._write(
@@ -112,9 +113,10 @@ class RunRecord:
 
     def _write(self, kind: str, **members: Any) -> None:
         line = {"type": kind, "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **members}
-        if self._file is not None and not self._is_broken:
+        file = self._file
+        if file is not None and not self._is_broken:
             try:
-                _write_all(self._file, _encoded(line))
+                _write_all(file, _encoded(line))
             except OSError as error:
                 self._is_broken = True
                 raise RecordError(
