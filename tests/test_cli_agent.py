@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -176,6 +180,25 @@ def test_the_provider_s_key_goes_to_no_other_server(
     assert cli(*words, "--base-url", "https://example.com/v1", "x", **keys).returncode == 4
     assert cli(*words, "--base-url", "http://localhost:9/v1", "x", **keys).returncode == 4
     assert [each["key"] for each in made] == ["sk-openai", "sk-other", None]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to a process differ there")
+def test_an_interrupted_run_says_so_in_its_record(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        words = ("--tools", "none", "--base-url", url, "--model", "m", "--record", str(path), "why?")
+        command = [sys.executable, "-m", "trigate", "agent", *words]
+        server.settimeout(60)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asking:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1)  # the request has come, and is never answered
+                asking.send_signal(signal.SIGINT)
+                _, errors = asking.communicate(timeout=60)
+    assert (asking.returncode, "Traceback" in errors) == (130, False)
+    end = json.loads(path.read_text().splitlines()[-1])
+    assert (end["type"], end["status"], end["reason"]) == ("end", "failed", "cancelled")
 
 
 def test_every_status_has_its_exit_code() -> None:
