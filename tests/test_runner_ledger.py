@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import trigate
 from test_runner import FREE, counted, double, response
 from trigate.errors import LimitError
 from trigate.ledger import LedgerError, SQLiteLedger, key_of
@@ -238,3 +239,27 @@ def test_two_runners_and_one_ledger_run_a_call_once(tmp_path: Path) -> None:
     assert (second.status, told["error"]) == ("not_run", "duplicate")
     assert "another worker" in told["message"]
     assert (results[0].content, log) == ("done", ["ran"])
+
+
+@pytest.mark.parametrize("release_on", ["response", "call"])
+def test_a_stream_that_is_cut_at_every_event_and_comes_again_runs_each_call_once(
+    release_on: Any, ledger: SQLiteLedger
+) -> None:
+    log: list[str] = []
+    runner = Runner(Toolset([counted(log)]), FREE, ledger=ledger)
+    asked = [(f"c{at}", "pay", json.dumps({"amount": at})) for at in range(3)]
+    pieces = [
+        {"index": at, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for at, (call_id, name, arguments) in enumerate(asked)
+    ]
+    deltas: list[dict[str, Any]] = [{"tool_calls": [piece]} for piece in pieces]
+    events = [
+        {"id": "r", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
+    events.append({"id": "r", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    stream = [f"data: {json.dumps(event)}\n\n".encode() for event in events] + [b"data: [DONE]\n\n"]
+    for count in range(len(stream) + 1):
+        turn = runner.run(trigate.parse(b"".join(stream[:count]), "openai-chat", release_on=release_on))
+    assert [each.content for each in turn] == ["paid 0", "paid 1", "paid 2"]
+    assert [each.is_stored for each in runner.run(turn.response)] == [True] * 3
+    assert sorted(log) == ["paid 0", "paid 1", "paid 2"]
