@@ -6,6 +6,8 @@ import asyncio
 import errno
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,18 @@ def test_a_url_that_holds_secrets_or_is_none_is_refused_without_showing_it(url: 
     with pytest.raises(ValueError, match=told) as caught:
         LiveModel("m", CHAT, base_url=url)
     assert "secret" not in str(caught.value)
+
+
+def test_without_the_client_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(ImportError, match=r"pip install 'trigate\[httpx\]'"):
+        LiveModel("m", CHAT)
+
+
+def test_a_replay_needs_no_client() -> None:
+    code = "import sys, trigate.agent, trigate.runner; print('httpx2' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_no_redirect_is_followed() -> None:

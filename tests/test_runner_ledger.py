@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
@@ -14,9 +15,10 @@ import pytest
 import trigate
 from test_runner import FREE, counted, double, response
 from trigate.errors import LimitError
-from trigate.ledger import LedgerError, SQLiteLedger, key_of
+from trigate.ledger import LedgerError, SQLiteLedger, digest_of, key_of
 from trigate.runner import CallResult, Runner
-from trigate.tools import Cancellation, Context, ToolError, Toolset, tool
+from trigate.tools import Cancellation, Context, Policy, Problem, ToolError, Toolset, tool
+from trigate.tools.files import file_tools
 
 
 @pytest.fixture
@@ -263,3 +265,52 @@ def test_a_stream_that_is_cut_at_every_event_and_comes_again_runs_each_call_once
     assert [each.content for each in turn] == ["paid 0", "paid 1", "paid 2"]
     assert [each.is_stored for each in runner.run(turn.response)] == [True] * 3
     assert sorted(log) == ["paid 0", "paid 1", "paid 2"]
+
+
+@pytest.mark.parametrize("on_bad", ["each", "all_or_nothing"])
+def test_a_call_that_changed_the_world_has_its_result_when_it_comes_again(
+    on_bad: Any, tmp_path: Path, ledger: SQLiteLedger
+) -> None:
+    """Its `fresh` would say that the world is not as the call expects it: because of the call itself."""
+    root = tmp_path / "files"
+    root.mkdir()
+    (root / "a.txt").write_text("buy milk")
+    version = hashlib.sha256(b"buy milk").hexdigest()
+    change = {"path": "a.txt", "old": "milk", "new": "tea", "expected_version": version}
+    look = ("b", "read_file", '{"path":"a.txt"}')
+    given = response(("a", "replace_in_file", json.dumps(change)), look)
+    toolset = Toolset(file_tools(root, writable=True))
+    runner = Runner(toolset, Policy({"files.write"}), ledger=ledger, parallel=1, on_bad=on_bad)
+    turns = [runner.run(given) for _ in range(2)]
+    assert [[each.status for each in turn] for turn in turns] == [["succeeded"] * 2] * 2
+    assert turns[0]["a"].content == turns[1]["a"].content
+    assert turns[1]["a"].is_stored
+    # Another call that expects the old version is stale; one of the same id with other arguments is a conflict.
+    other = response(("c", "replace_in_file", json.dumps(change)))
+    assert json.loads(runner.run(other)["c"].content)["error"] == "stale_version"
+    forged = response(("a", "replace_in_file", json.dumps({**change, "new": "rum"})))
+    assert json.loads(runner.run(forged)["a"].content)["error"] == "conflict"
+    assert (root / "a.txt").read_text() == "buy tea"
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [("busy", "not_run"), ("unknown", "unknown"), ("broken", "refused")]
+)
+def test_a_stale_call_that_has_begun_before_is_told_so(state: str, status: str, tmp_path: Path) -> None:
+    @tool(fresh=lambda: Problem(code="stale_version", message="it has changed"))
+    def act() -> str:
+        return "ran"
+
+    class Deaf(SQLiteLedger):
+        def _read(self, id_: str) -> Any:
+            if state == "broken":
+                raise LedgerError("the disk is gone", code="ledger_io")
+            return super()._read(id_)
+
+    given = response(("a", "act", "{}"))
+    call = given.released[0]
+    with Deaf(tmp_path / "ledger.db") as ledger:
+        claim = ledger.claim(key_of(call, given, "default"), digest_of(call))
+        if state == "unknown":
+            ledger.give_up(claim, "the worker died")
+        assert Runner(Toolset([act]), FREE, ledger=ledger).run(given)["a"].status == status

@@ -21,6 +21,7 @@ from trigate.ledger import (
     Key,
     Ledger,
     LedgerError,
+    Outcome,
     StaleClaim,
     digest_of,
     in_threads,
@@ -58,8 +59,22 @@ class Claims:
             return claim
         if claim.outcome == "stored":
             return _stored(call, judgment, claim.entry)
-        problem = _why_not(claim)
-        return without(call, judgment, "unknown" if problem.code == "timeout_unknown" else "not_run", problem)
+        return _answer(call, judgment, claim)
+
+    async def look(self, key: Key | None, call: ReleasedCall, judgment: Judgment) -> CallResult | None:
+        """What became of a call that has run before; None if nothing did, or nobody can tell."""
+        if self._ledger is None or key is None:
+            return None
+        try:
+            entry, digest = await self._ledger.get(key), digest_of(call)
+        except Exception:  # then its problem stands: nothing runs
+            return None
+        if entry is None or entry.state == "proposed":
+            return None
+        if entry.digest == digest and entry.state in ("succeeded", "failed"):
+            return _stored(call, judgment, entry)
+        outcome: Outcome = "busy" if entry.state == "claimed" else "unknown"
+        return _answer(call, judgment, Claim("conflict" if entry.digest != digest else outcome, entry))
 
     async def give_back(self, claim: Claim | None, result: CallResult) -> CallResult:
         """Gives up a claim whose call was not begun, so that it may be claimed again; the result."""
@@ -127,6 +142,11 @@ def _found(call: ReleasedCall, entry: Entry) -> CallResult:
 
 def _why(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def _answer(call: ReleasedCall, judgment: Judgment, claim: Claim) -> CallResult:
+    problem = _why_not(claim)
+    return without(call, judgment, "unknown" if problem.code == "timeout_unknown" else "not_run", problem)
 
 
 def _why_not(claim: Claim) -> Problem:

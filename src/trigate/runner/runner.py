@@ -201,10 +201,9 @@ class _Turn:
         if self._runner._on_bad == "each":
             return await _all_of([self._in_place(self._judge_and_run, call) for call in wanted])
         judged = await _all_of([self._in_place(self._judge, call) for call in wanted])
-        allowed = [each for each in judged if isinstance(each, Judgment)]
-        if len(allowed) < len(judged):
+        if any(isinstance(each, CallResult) and each.status in ("refused", "not_run") for each in judged):
             return [_held_back(each) if isinstance(each, Judgment) else each for each in judged]
-        return await _all_of([self._in_place(self._run, each) for each in allowed])
+        return await _all_of([self._in_place(self._run, each) for each in judged])
 
     def _all(self) -> list[ToolCall]:
         """The released calls, and the void ones of a response that will be sent back with them.
@@ -234,11 +233,10 @@ class _Turn:
             return await step(of)
 
     async def _judge_and_run(self, call: ToolCall) -> CallResult:
-        judged = await self._judge(call)
-        return judged if isinstance(judged, CallResult) else await self._run(judged)
+        return await self._run(await self._judge(call))
 
     async def _judge(self, call: ToolCall) -> Judgment | CallResult:
-        """The judgment of a call that may run; else its answer."""
+        """The judgment of a call that may run; else its answer, which may be that of an earlier run."""
         if not isinstance(call, ReleasedCall):
             return without(call, None, "refused", problem_of_void(call))
         if (late := self._too_late()) is not None:
@@ -255,7 +253,14 @@ class _Turn:
                 except NoAnswerError as error:
                     message = f"whether it may run is not known: {error.reason}"
                     return without(call, None, "not_run", Problem(code="tool_error", message=message))
-        return judgment if judgment.problem is None else without(call, judgment, "refused", judgment.problem)
+        if judgment.problem is None:
+            return judgment
+        if judgment.fresh.answer == "no":
+            # The world may have changed because this very call has run.
+            earlier = await self._runner._claims.look(self._keys.get(id(call)), call, judgment)
+            if earlier is not None:
+                return earlier
+        return without(call, judgment, "refused", judgment.problem)
 
     @contextmanager
     def _context(self, call: ReleasedCall) -> Iterator[Context]:
@@ -291,7 +296,10 @@ class _Turn:
             return Problem(code="cancelled", message="the time for this turn was over before it began")
         return None
 
-    async def _run(self, judgment: Judgment) -> CallResult:
+    async def _run(self, judgment: Judgment | CallResult) -> CallResult:
+        """What comes of a call that was judged; an answer that it has already stays."""
+        if isinstance(judgment, CallResult):
+            return judgment
         call, tool, claims = judgment.call, judgment.tool, self._runner._claims
         assert tool is not None
         if (late := self._too_late()) is not None:
