@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 60
 BENCH_RUN := TRIGATE_BENCH_NODE=$(BENCH)/node $(BENCH)/bin/python -m pytest -c benchmarks/pytest.ini benchmarks \
     --benchmark-quiet --benchmark-json build/bench/pytest-benchmark.json --benchmark-storage build/bench
 
-.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk ledger-faults bench-ledger bench-execution docs clean
+.PHONY: help demo test check test-c test-cross test-sanitized fuzz bench bench-full bench-counts behaviour live sdk peers wheels ledger-faults bench-ledger bench-execution docs clean
 
 help:
 	@echo "make demo            build, and read one good and one cut stream"
@@ -32,7 +32,6 @@ help:
 	@echo "make sdk             the official SDKs: what goes back, what a gate refuses, and their streams, patched"
 	@echo "make peers           the test suites of the libraries whose faces we have, against our faces (docs/compat)"
 	@echo "make wheels          a wheel for every CPython here, each tested without a compiler (docs/packaging.md)"
-	@echo "make sdk             what goes back, against the request types of the official SDKs"
 	@echo "make ledger-faults   ledgers under races and kill -9: 1,000 calls and 300 kills for each"
 	@echo "make bench-ledger    claims a second for each ledger, into benchmarks/README.md"
 	@echo "make bench-execution what the runner adds to a call, into docs/execution.md"

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from trigate.cli import agent, calls, events
+from trigate.cli import agent, calls, events, ledger
 from trigate.cli.render import complain, escape
 from trigate.cli.source import InputError
 from trigate.protocols import PROTOCOLS
@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_calls(verbs)
     _add_events(verbs)
     _add_agent(verbs)
+    _add_ledger(verbs)
     return parser
 
 
@@ -135,6 +136,16 @@ def _add_agent(verbs: argparse._SubParsersAction[_Parser]) -> None:
         allow_abbrev=False,
     )
     agent.add_options(parser)
+
+
+def _add_ledger(verbs: argparse._SubParsersAction[_Parser]) -> None:
+    parser = verbs.add_parser(
+        "ledger",
+        help="what a ledger of calls holds: list, show, reconcile",
+        description="Looks into a ledger of tool calls, and tells it what became of a call in doubt.",
+        allow_abbrev=False,
+    )
+    ledger.add_verbs(parser)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
