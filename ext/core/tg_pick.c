@@ -49,7 +49,7 @@ typedef struct pick_walk {
     size_t depth;
     uint8_t stack[TG_PICK_DEPTH]; /* the open objects' and arrays' nodes */
     size_t place_count;
-    pick_place places[TG_PICK_HOLES];
+    pick_place places[TG_HOLES];
 } pick_walk;
 
 static void
@@ -224,7 +224,7 @@ pick_judge(pick_walk *self, size_t node, const pick_value *value)
     self->alive &= fits | demanded | holes;
     pick_meet(self, demanded & self->alive);
     if (((holes | (is_string ? roles[TG_ROLE_TEXT] : 0)) & self->alive) != 0) {
-        if (self->place_count == TG_PICK_HOLES)
+        if (self->place_count == TG_HOLES)
             return false;
         self->places[self->place_count].node = (uint8_t)node;
         self->places[self->place_count].value = *value;
@@ -366,7 +366,7 @@ pick_blank(tg_span data, size_t end, tg_pick *out)
         len++;
     if (len == 0)
         return true;
-    if (out->hole_count == TG_PICK_HOLES)
+    if (out->hole_count == TG_HOLES)
         return false;
     out->holes[out->hole_count].kind = TG_HOLE_BLANK;
     out->holes[out->hole_count].pos = end - len;

@@ -27,29 +27,13 @@
 #include <stdint.h>
 
 #include "tg_event.h"
+#include "tg_hole.h"
 #include "tg_shapes.h"
-
-/* Holes of one event. */
-#define TG_PICK_HOLES 8
-
-typedef enum tg_hole_kind {
-    TG_HOLE_TEXT,     /* between the quotes of a string */
-    TG_HOLE_SEQUENCE, /* the digits of an integer */
-    TG_HOLE_STRING,   /* between the quotes of a string that means nothing */
-    TG_HOLE_INTEGER,  /* the digits, and perhaps a minus, of an integer that means nothing */
-    TG_HOLE_BLANK     /* spaces before the last brace: padding that hides how long a text is */
-} tg_hole_kind;
-
-typedef struct tg_hole {
-    tg_hole_kind kind;
-    size_t pos; /* in the event's data */
-    size_t len;
-} tg_hole;
 
 typedef struct tg_pick {
     size_t shape;
     size_t hole_count; /* at least the text's */
-    tg_hole holes[TG_PICK_HOLES];
+    tg_hole holes[TG_HOLES];
 } tg_pick;
 
 /* Whether the data has exactly one of the shapes. */

@@ -10,6 +10,8 @@
 #include "tg_utf8.h"
 
 #define PREDICT_NO_LIMIT (SIZE_MAX / 2)
+/* Copied without a call, where there is room on both sides: more than most pieces have. */
+#define PREDICT_NEAR 32
 
 void
 tg_predict_init(tg_predict *self, const tg_alloc *alloc)
@@ -52,14 +54,19 @@ tg_predict_close(tg_predict *self)
 /* ---- taking -----------------------------------------------------------------------------------
  */
 
-/* Appends the text of a match behind what is there; false if JSON or memory refuses. */
-static bool
-predict_append(tg_predict *self, const tg_match *match)
+/* Appends a text without escapes. Up to end bytes can be read, whatever they are. */
+static inline bool
+predict_append(tg_predict *self, tg_span text, const uint8_t *end)
 {
-    if (match->is_escaped)
-        return tg_unescape(&self->text, &self->alloc, match->text);
-    return tg_buf_append(&self->text, &self->alloc, PREDICT_NO_LIMIT, match->text.ptr,
-                         match->text.len);
+    tg_buf *out = &self->text;
+
+    if (text.len > PREDICT_NEAR || end - text.ptr < PREDICT_NEAR ||
+        out->size - out->len < PREDICT_NEAR)
+        return tg_buf_append(out, &self->alloc, PREDICT_NO_LIMIT, text.ptr, text.len);
+    memcpy(out->ptr + out->len, text.ptr, PREDICT_NEAR);
+    out->len += text.len;
+    out->work += text.len;
+    return true;
 }
 
 /* Where something stands in the stream. */
@@ -128,22 +135,34 @@ predict_accept(tg_predict *self, size_t lane, size_t size, predict_range at)
     return predict_note_run(self, lane, at);
 }
 
-static bool
-predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data, predict_range at)
+static void
+predict_took(tg_predict *self, size_t index, const tg_match *match, size_t size)
 {
     const size_t lane = self->templates[index]->lane;
+
+    self->rooms[lane] -= size;
+    self->room -= size;
+    if (match->has_sequence)
+        self->sequence = match->sequence;
+    self->hits++;
+    predict_use(self, index);
+}
+
+/* A piece whose size its escapes hide, or one that is kept as an event too. */
+static bool
+predict_take_odd(tg_predict *self, size_t index, const tg_match *match, tg_span data,
+                 predict_range at)
+{
     const size_t before = self->text.len;
     size_t size;
 
-    if (match->has_sequence && (!self->has_sequence || match->sequence != self->sequence + 1))
-        return false;
     if (self->keeps_each &&
         !tg_buf_reserve(&self->latest, &self->alloc, PREDICT_NO_LIMIT, data.len))
         return false;
-    if (!predict_append(self, match))
+    if (!tg_unescape(&self->text, &self->alloc, match->text))
         return false;
     size = self->text.len - before;
-    if (!predict_accept(self, lane, size, at)) {
+    if (!predict_accept(self, self->templates[index]->lane, size, at)) {
         self->text.len = before;
         return false;
     }
@@ -151,12 +170,29 @@ predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data
         memcpy(self->latest.ptr, data.ptr, data.len);
         self->latest.len = data.len;
     }
-    self->rooms[lane] -= size;
-    self->room -= size;
-    if (match->has_sequence)
-        self->sequence = match->sequence;
-    self->hits++;
-    predict_use(self, index);
+    predict_took(self, index, match, size);
+    return true;
+}
+
+static inline bool
+predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data,
+             const uint8_t *end, predict_range at)
+{
+    const size_t lane = self->templates[index]->lane;
+    const size_t before = self->text.len;
+    const size_t size = match->text.len;
+
+    if (match->has_sequence && (!self->has_sequence || match->sequence != self->sequence + 1))
+        return false;
+    if (match->is_escaped || self->keeps_each)
+        return predict_take_odd(self, index, match, data, at);
+    if (size > self->rooms[lane] || size > self->room || !predict_append(self, match->text, end))
+        return false;
+    if (size > 0 && !predict_note_run(self, lane, at)) {
+        self->text.len = before;
+        return false;
+    }
+    predict_took(self, index, match, size);
     return true;
 }
 
@@ -181,7 +217,7 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
             return 0;
         at.end_off = off + match.len;
         return predict_take(self, i, &match, tg_template_data(self->templates[i], ptr, match.len),
-                            at)
+                            ptr + len, at)
                    ? match.len
                    : 0;
     }
@@ -202,7 +238,8 @@ tg_predict_event(tg_predict *self, const tg_event *event)
             if (event->frame.len > 0 && self->templates[i]->prefix_len == 0)
                 return false;
             return (!self->is_event_raw || predict_is_utf8(&match)) &&
-                   predict_take(self, i, &match, event->data, at);
+                   predict_take(self, i, &match, event->data, event->data.ptr + event->data.len,
+                                at);
         }
     }
     return false;

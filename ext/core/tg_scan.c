@@ -240,6 +240,12 @@ tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
     return scan_kernel()->is_equal(a, b, len);
 }
 
+bool
+tg_scan_walk(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *out)
+{
+    return scan_kernel()->walk(pattern, ptr, len, out);
+}
+
 /* The two below are the same whatever the kernel, and stand in no table: a number, or the space
  * between two tokens, is mostly a byte or two, for which the call alone would cost more. */
 

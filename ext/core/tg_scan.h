@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tg_hole.h"
+
 /* LF or CR. */
 size_t tg_scan_line_end(const uint8_t *ptr, size_t len);
 /* A byte of 0x80 or more. */
@@ -35,6 +37,9 @@ size_t tg_scan_utf8(const uint8_t *ptr, size_t len);
 
 /* Are the len bytes at a those at b? */
 bool tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len);
+
+/* Whether bytes begin with the pattern; if so, *out says what stands in its holes. */
+bool tg_scan_walk(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *out);
 
 /* Name of the kernel in use: "scalar", "sse2", "avx2", "avx512", "neon". */
 const char *tg_scan_kernel_name(void);

@@ -125,6 +125,7 @@ const tg_scan_kernel tg_scan_neon = {
     .json_mark = scan_neon_json_mark,
     .utf8 = scan_neon_utf8,
     .is_equal = scan_neon_is_equal,
+    .walk = scan_neon_walk,
 };
 
 #undef V

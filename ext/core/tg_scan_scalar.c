@@ -110,6 +110,54 @@ scan_scalar_is_equal(const uint8_t *a, const uint8_t *b, size_t len)
     return len == 0 || memcmp(a, b, len) == 0;
 }
 
+/* ---- the walk ---------------------------------------------------------------------------------
+ */
+
+#define V(name) scan_scalar_##name
+#define V_TARGET
+
+static inline bool
+V(begins)(const uint8_t *ptr, size_t room, const uint8_t *literal, size_t size)
+{
+    (void)room;
+    return V(is_equal)(ptr, literal, size);
+}
+
+static inline size_t
+V(near_special)(const uint8_t *ptr, size_t len)
+{
+    return V(json_special)(ptr, len);
+}
+
+static inline size_t
+V(integer)(const uint8_t *ptr, size_t len, uint64_t *value)
+{
+    return scan_integer(ptr, len, value);
+}
+
+static inline size_t
+V(blank)(const uint8_t *ptr, size_t len)
+{
+    size_t pos = 0;
+
+    while (pos < len && ptr[pos] == ' ')
+        pos++;
+    return pos;
+}
+
+static inline size_t
+V(integer_length)(const uint8_t *ptr, size_t len)
+{
+    uint64_t value;
+
+    return scan_integer(ptr, len, &value);
+}
+
+#include "tg_scan_walk.h"
+
+#undef V
+#undef V_TARGET
+
 const tg_scan_kernel tg_scan_scalar = {
     .name = "scalar",
     .line_end = scan_scalar_line_end,
@@ -119,4 +167,5 @@ const tg_scan_kernel tg_scan_scalar = {
     .json_mark = scan_scalar_json_mark,
     .utf8 = scan_utf8,
     .is_equal = scan_scalar_is_equal,
+    .walk = scan_scalar_walk,
 };

@@ -156,4 +156,78 @@ V(is_equal)(const uint8_t *a, const uint8_t *b, size_t len)
     return !V(is_any)(rest);
 }
 
+/* Whether bytes begin with a literal of that size, of which they have enough; behind the literal
+ * stand as many bytes as a vector has. */
+TG_SCAN_INLINE V_TARGET bool
+V(begins)(const uint8_t *ptr, size_t room, const uint8_t *literal, size_t size)
+{
+    size_t pos;
+    V_VEC rest;
+
+    if (size < V_SIZE) {
+        uint64_t same;
+
+#ifdef V_NARROW
+        if (room < V_SIZE)
+            return V_NARROW(is_equal)(ptr, literal, size);
+#else
+        if (room < V_SIZE)
+            return scan_is_equal_short(ptr, literal, size);
+#endif
+        same = V(bits)(V(equal)(V(difference)(ptr, literal), 0));
+        return (~same & (((uint64_t)1 << (size * V_STEP)) - 1)) == 0;
+    }
+    /* As is_equal does it, but without the branches of one that may be of any size. */
+    rest = V(difference_2)(ptr, literal, 0, size - V_SIZE);
+    if (size > 2 * V_SIZE) {
+        rest = V(join)(rest, V(difference_2)(ptr, literal, V_SIZE, size - 2 * V_SIZE));
+        for (pos = 2 * V_SIZE; pos + 2 * V_SIZE < size; pos += V_SIZE)
+            rest = V(join)(rest, V(difference)(ptr + pos, literal + pos));
+    }
+    return !V(is_any)(rest);
+}
+
+TG_SCAN_INLINE V_TARGET size_t
+V(near_special)(const uint8_t *ptr, size_t len)
+{
+    uint64_t bits;
+
+    if (len < V_SIZE)
+        return len;
+    bits = V(look)(ptr, SCAN_JSON_SPECIAL);
+    return bits != 0 ? scan_lowest(bits) / V_STEP : len;
+}
+
+TG_SCAN_INLINE V_TARGET size_t
+V(blank)(const uint8_t *ptr, size_t len)
+{
+    size_t pos = 0;
+
+    for (; len - pos >= V_SIZE; pos += V_SIZE) {
+        const uint64_t all = ~(uint64_t)0 >> (64 - V_SIZE * V_STEP);
+        const uint64_t others = V(bits)(V(equal)(V(load)(ptr + pos), ' ')) ^ all;
+
+        if (others != 0)
+            return pos + scan_lowest(others) / V_STEP;
+    }
+    while (pos < len && ptr[pos] == ' ')
+        pos++;
+    return pos;
+}
+
+/* The digits of a number are mostly fewer than a word has bytes. Order: the first byte is low. */
+TG_SCAN_INLINE size_t
+V(integer)(const uint8_t *ptr, size_t len, uint64_t *value)
+{
+    return scan_integer_by_word(ptr, len, value);
+}
+
+TG_SCAN_INLINE size_t
+V(integer_length)(const uint8_t *ptr, size_t len)
+{
+    return scan_integer_length(ptr, len);
+}
+
+#include "tg_scan_walk.h"
+
 #endif

@@ -10,7 +10,7 @@
  * allows; a bit that stands in all three is a fault.
  *
  * Refuses: the exact place. It is found one character at a time, from the last character that began
- * before the vector at fault: three bytes more than a vector at most.
+ * before the vectors at fault: three bytes more than four vectors at most.
  */
 #include "tg_scan_kernel.h"
 #include "tg_scan_utf8.h"
@@ -38,6 +38,29 @@ V(is_faulty)(const uint8_t *ptr)
     return V(is_any)(V(differ)(fault, V(both)(due, V(splat)(SCAN_TWO_TAILS))));
 }
 
+/* Whether four vectors and the three bytes before them are ASCII: two instructions a vector where
+ * the full look takes ten. */
+TG_SCAN_INLINE V_TARGET bool
+V(is_ascii_4)(const uint8_t *ptr)
+{
+    const V_VEC two = V(join)(V(load)(ptr), V(load)(ptr + V_SIZE));
+    const V_VEC more = V(join)(V(load)(ptr + 2 * V_SIZE), V(load)(ptr + 3 * V_SIZE));
+
+    return V(bits)(V(high)(V(join)(V(join)(two, more), V(load)(ptr - 3)))) == 0;
+}
+
+TG_SCAN_INLINE V_TARGET bool
+V(is_faulty_4)(const uint8_t *ptr)
+{
+    size_t i;
+
+    for (i = 0; i < 4; i++) {
+        if (V(is_faulty)(ptr + i * V_SIZE))
+            return true;
+    }
+    return false;
+}
+
 static V_TARGET size_t
 V(utf8)(const uint8_t *ptr, size_t len)
 {
@@ -50,13 +73,17 @@ V(utf8)(const uint8_t *ptr, size_t len)
         return scan_utf8_short(ptr, len);
 #endif
     }
-    pos = V(find)(ptr, len, SCAN_NON_ASCII);
+    pos = (scan_half(ptr) & 0x80808080u) == 0 ? 4 : 0;
     while (pos < 3) {
         const size_t size = scan_character(ptr + pos, len - pos);
 
         if (size == 0)
             return pos;
         pos += size;
+    }
+    for (; len - pos >= 4 * V_SIZE; pos += 4 * V_SIZE) {
+        if (!V(is_ascii_4)(ptr + pos) && V(is_faulty_4)(ptr + pos))
+            return scan_characters(ptr, scan_character_start(ptr, pos), len);
     }
     while (len - pos >= V_SIZE && !V(is_faulty)(ptr + pos))
         pos += V_SIZE;

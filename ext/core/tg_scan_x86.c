@@ -102,6 +102,7 @@ const tg_scan_kernel tg_scan_sse2 = {
     .json_mark = scan_sse2_json_mark,
     .utf8 = scan_utf8, /* by word: a lookup of bytes came only with SSSE3 */
     .is_equal = scan_sse2_is_equal,
+    .walk = scan_sse2_walk,
 };
 
 /* What AVX2 calls for texts shorter than its vectors. */
@@ -249,6 +250,7 @@ const tg_scan_kernel tg_scan_avx2 = {
     .json_mark = scan_avx2_json_mark,
     .utf8 = scan_avx2_utf8,
     .is_equal = scan_avx2_is_equal,
+    .walk = scan_avx2_walk,
 };
 
 #undef V
@@ -380,6 +382,7 @@ const tg_scan_kernel tg_scan_avx512 = {
     .json_mark = scan_avx512_json_mark,
     .utf8 = scan_avx512_utf8,
     .is_equal = scan_avx512_is_equal_any,
+    .walk = scan_avx512_walk,
 };
 
 #undef V

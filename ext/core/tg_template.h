@@ -40,25 +40,15 @@ typedef struct tg_template {
     uint32_t type_len;
     uint32_t prefix_len; /* 0: no frame is known */
     uint32_t suffix_len;
+    tg_pattern frame; /* of all from the prefix to the suffix; it points into this block */
     uint8_t hole_count;
-    uint8_t holes[TG_PICK_HOLES]; /* tg_hole_kind */
-    uint32_t literals[TG_PICK_HOLES + 1];
+    uint8_t holes[TG_HOLES]; /* tg_hole_kind */
+    uint32_t sizes[TG_HOLES + 1]; /* of the literals; prefix and suffix belong to the first and the
+                                   * last */
     uint32_t lane;   /* the caller's: where the text goes */
     uint64_t epoch;  /* the caller's: when that was so */
-    uint8_t bytes[]; /* type, head, prefix, literals, suffix */
+    uint8_t bytes[]; /* type, head, prefix, literals, suffix, TG_PATTERN_PAD zeros */
 } tg_template;
-
-/* What a match found. */
-typedef struct tg_match {
-    size_t len; /* of all of it */
-    tg_span text;
-    bool is_escaped; /* the text has escapes, not yet judged */
-    bool has_sequence;
-    uint64_t sequence;
-    tg_span
-        padding[TG_PICK_HOLES]; /* strings that mean nothing, whose UTF-8 the caller may check */
-    size_t padding_count;
-} tg_match;
 
 /* NULL: too long, or no memory. */
 tg_template *tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pick);

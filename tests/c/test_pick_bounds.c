@@ -212,7 +212,7 @@ test_hole_bound(void)
     TEST("an event may have so many holes; one more, and it is no match");
     CHECK(tg_shapes_begin(shapes) && add(shapes, "t", TG_ROLE_TEXT, ""));
     wire_text(&data, "{\"t\":\"x\"");
-    for (i = 1; i <= TG_PICK_HOLES; i++) {
+    for (i = 1; i <= TG_HOLES; i++) {
         snprintf(name, sizeof name, "n%zu", i);
         CHECK(add(shapes, name, TG_ROLE_IGNORED, ""));
         wire_add(&data, "}", 2);
@@ -228,7 +228,7 @@ test_hole_bound(void)
     data.ptr[strlen((const char *)data.ptr) - strlen(",\"n8\":1}")] = '\0';
     data.len = strlen((const char *)data.ptr);
     wire_add(&data, "}", 2);
-    CHECK(holes_of(shapes, (const char *)data.ptr) == TG_PICK_HOLES);
+    CHECK(holes_of(shapes, (const char *)data.ptr) == TG_HOLES);
     data.len -= 2;
     wire_add(&data, " }", 3);
     CHECK(holes_of(shapes, (const char *)data.ptr) == 0);
@@ -287,7 +287,7 @@ check_damaged(const tg_shapes *shapes, const uint8_t *ptr, size_t len)
     memcpy(block, ptr, len);
     is_match = tg_pick_find(shapes, data, &pick);
     if (is_match) {
-        CHECK(pick.shape < 5 && pick.hole_count >= 1 && pick.hole_count <= TG_PICK_HOLES);
+        CHECK(pick.shape < 5 && pick.hole_count >= 1 && pick.hole_count <= TG_HOLES);
         for (i = 0; i < pick.hole_count; i++) {
             CHECK(pick.holes[i].pos >= end && pick.holes[i].pos <= len &&
                   pick.holes[i].len <= len - pick.holes[i].pos);
