@@ -1,6 +1,6 @@
 /* tg_predict.c - trying the templates, appending what they find, learning the next one.
  *
- * Refuses: trying a template twice on one event, and any guess.
+ * Refuses: any guess.
  */
 #include "tg_predict.h"
 
@@ -209,9 +209,11 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
     tg_match match;
     size_t i;
 
+    self->missed = ptr;
     for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
         if (!tg_template_begins(self->templates[i], ptr, len, &match))
             continue;
+        self->missed = NULL;
         self->work += match.len;
         if (match.len > self->max_frame || (self->is_frame_raw && !predict_is_utf8(&match)))
             return 0;
@@ -228,10 +230,13 @@ bool
 tg_predict_event(tg_predict *self, const tg_event *event)
 {
     const predict_range at = {event->start_off, event->end_off};
+    const bool is_missed = event->frame.len > 0 && event->frame.ptr == self->missed;
     tg_match match;
     size_t i;
 
     for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
+        if (is_missed && tg_template_is_around(self->templates[i], event))
+            continue;
         if (tg_template_fits(self->templates[i], event, &match)) {
             self->work += match.len;
             /* Learned from an event that chunks cut: this one has a frame, to be learned once. */

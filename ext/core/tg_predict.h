@@ -57,6 +57,7 @@ typedef struct tg_predict {
     bool is_frame_raw;              /* frames are not known to be well-formed UTF-8 */
     bool is_event_raw;              /* nor are events */
     size_t max_frame;               /* a longer one is not taken: it may pass a limit */
+    const uint8_t *missed;          /* what stands here in the chunk is the frame of no template */
     bool has_sequence;              /* sequence is that of the last event */
     uint64_t sequence;
     tg_buf text;     /* of all runs, end to end */

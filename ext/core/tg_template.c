@@ -56,6 +56,7 @@ template_fill(tg_template *self, const tg_event *event, const tg_pick *pick, tg_
     self->sizes[i] = (uint32_t)(event->data.len - pos + suffix.len);
     self->sizes[0] += (uint32_t)prefix.len;
     to = template_write(to, event->data.ptr + pos, event->data.len - pos);
+    self->suffix = to;
     to = template_write(to, suffix.ptr, suffix.len);
     memset(to, 0, TG_PATTERN_PAD);
 }
@@ -126,6 +127,25 @@ bool
 tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out)
 {
     return self->prefix_len > 0 && tg_scan_walk(&self->frame, ptr, len, out);
+}
+
+bool
+tg_template_is_around(const tg_template *self, const tg_event *event)
+{
+    tg_span prefix;
+    tg_span suffix;
+    size_t i;
+
+    template_frame(event, &prefix, &suffix);
+    if (prefix.len != self->prefix_len || suffix.len != self->suffix_len ||
+        !tg_scan_is_equal(prefix.ptr, self->frame.literals, prefix.len))
+        return false;
+    /* Two to four bytes. */
+    for (i = 0; i < suffix.len; i++) {
+        if (suffix.ptr[i] != self->suffix[i])
+            return false;
+    }
+    return true;
 }
 
 tg_span

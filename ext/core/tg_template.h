@@ -41,6 +41,7 @@ typedef struct tg_template {
     uint32_t prefix_len; /* 0: no frame is known */
     uint32_t suffix_len;
     tg_pattern frame; /* of all from the prefix to the suffix; it points into this block */
+    const uint8_t *suffix; /* of the frame; in this block too */
     uint8_t hole_count;
     uint8_t holes[TG_HOLES]; /* tg_hole_kind */
     uint32_t sizes[TG_HOLES + 1]; /* of the literals; prefix and suffix belong to the first and the
@@ -58,6 +59,9 @@ void tg_template_free(tg_template *self, const tg_alloc *alloc);
 bool tg_template_fits(const tg_template *self, const tg_event *event, tg_match *out);
 /* Whether bytes begin with its frame. */
 bool tg_template_begins(const tg_template *self, const uint8_t *ptr, size_t len, tg_match *out);
+/* Whether the bytes around an event's data are those of its frame: then it begins with the template
+ * if and only if it fits. */
+bool tg_template_is_around(const tg_template *self, const tg_event *event);
 /* The data in a frame of that length that begins with this template. */
 tg_span tg_template_data(const tg_template *self, const uint8_t *ptr, size_t len);
 /* Whether two templates are one but for their frames. */

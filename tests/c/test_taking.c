@@ -108,6 +108,27 @@ test_strays(void)
 }
 
 static void
+test_turns(void)
+{
+    static const char *const colons[] = {": ", ":"};
+    reader_setup setup = reader_setup_default();
+    wire stream = {0};
+    size_t i;
+
+    TEST("other lines around the same data: no frame that is known, but an event that is");
+    for (i = 0; i < 6; i++) {
+        wire_style style = wire_style_of(TG_FRAMING_SSE);
+
+        style.colon = colons[i % 2];
+        style.eol = i == 4 ? "\r" : "\n"; /* as long as the one before */
+        wire_say(&stream, &style, "d", TAKING_P("a", "pad"));
+        wire_say(&stream, &style, "d", TAKING_P("b", ""));
+    }
+    taking_check(setup, &stream, 11);
+    wire_free(&stream);
+}
+
+static void
 test_ids(void)
 {
     static const char text[] = "data: " TAKING_D("1", "a") "\n\nid: 5\ndata: " TAKING_D(
@@ -164,6 +185,7 @@ test_taking(void)
     test_lines();
     test_starts();
     test_strays();
+    test_turns();
     test_ids();
     test_headers();
 }
