@@ -27,7 +27,7 @@ from uuid import UUID as _UUID
 from trigate.data_json import load_json as _load_json
 from trigate.errors import DecodeError, LimitError
 from trigate.leftover import Leftover
-from trigate.limits import Limits
+from trigate.limits import DEFAULTS as _DEFAULTS, Limits
 
 
 _EVENT_DEFAULT = "message"
@@ -146,7 +146,7 @@ cdef class _Decoder:
 
     cdef int _begin(self, tg_framing framing, object limits, unsigned flags) except -1:
         if limits is None:
-            limits = Limits()
+            limits = _DEFAULTS
         elif not isinstance(limits, Limits):
             raise TypeError(f"limits must be a trigate.Limits, not {type(limits).__name__}")
         cdef tg_limits bounds = _bounds(limits)

@@ -38,8 +38,14 @@ tg_lane_text(const tg_lane *self)
 const tg_json *
 tg_lane_json(tg_lane *self)
 {
-    const tg_span more = tg_buf_span(&self->text, self->tracked);
+    tg_span more;
 
+    /* What memory was refused for is not broken: read from the start, which is all still here. */
+    if (self->json.error == TG_ERR_NO_MEMORY) {
+        tg_json_reset(&self->json);
+        self->tracked = 0;
+    }
+    more = tg_buf_span(&self->text, self->tracked);
     self->tracked = self->text.len;
     (void)tg_json_feed(&self->json, more.ptr, more.len);
     return &self->json;

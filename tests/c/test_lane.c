@@ -166,7 +166,7 @@ test_refusals(void)
             break;
     }
     CHECK(n > 3);
-    TEST("JSON that finds no memory says so; the text is not touched by it");
+    TEST("JSON that finds no memory says so, the text is not touched by it; asked again, it reads");
     {
         heap memory = {.refuse_at = 2};
         const tg_alloc alloc = heap_alloc(&memory);
@@ -175,6 +175,7 @@ test_refusals(void)
         tg_lane_init(&lane, &alloc, DEPTH);
         CHECK(tg_lane_append(&lane, text, len) && tg_lane_json(&lane)->error == TG_ERR_NO_MEMORY);
         CHECK(tg_lane_text(&lane).len == len && tg_lane_last(&lane) == '}');
+        check_now(&lane, texts[3], len);
         tg_lane_free(&lane);
         CHECK(memory.blocks == 0 && !memory.is_abused);
     }
