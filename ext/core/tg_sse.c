@@ -350,12 +350,12 @@ tg_sse_next(tg_sse *self, tg_event *out)
     for (;;) {
         if (self->predict != NULL)
             tg_sse_skip_frames(self);
-        if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
-            return TG_OK;
         if (sse_is_used_up(self)) {
             self->is_drained = tg_line_keep(&self->line, &self->alloc, 0);
             return TG_MORE;
         }
+        if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
+            return TG_OK;
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)
             return sse_pause(self, &view);
