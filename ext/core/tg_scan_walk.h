@@ -10,8 +10,8 @@
  *   integer             scan_integer
  *   integer_length      the same without the value
  *
- * The bytes of most literals and of most holes fit one or two vectors. Where each was a call through
- * the table of kernels, a walk over three holes took about 440 instructions; it takes 280.
+ * The bytes of most literals and of most holes fit one or two vectors. Where each was a call
+ * through the table of kernels, a walk over three holes took about 440 instructions; it takes 280.
  *
  * Refuses: reading past the end. Bytes that the end cuts have no pattern.
  */
