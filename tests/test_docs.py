@@ -192,8 +192,9 @@ def value_of(words: str) -> int:
 
 
 def test_the_limits_table_is_that_of_the_code() -> None:
-    rows = table((ROOT / "README.md").read_text(encoding="utf-8"), "Limits")
-    assert {row[0].strip("`"): value_of(row[1]) for row in rows} == dataclasses.asdict(trigate.Limits())
+    rows = table((ROOT / "docs" / "limits.md").read_text(encoding="utf-8"), "Limits")
+    told = [(row[0].strip("`"), value_of(row[1])) for row in rows]
+    assert told == list(dataclasses.asdict(trigate.Limits()).items())
     assert all(row[2] for row in rows)
 
 
