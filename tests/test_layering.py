@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 import trigate
-from trigate import Limits
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "ext" / "core"
@@ -158,25 +157,22 @@ def test_importing_trigate_is_light() -> None:
         "subprocess",
         "logging",
     ]
-    heavy += ["trigate.cli", "trigate.compat"]
+    heavy += ["trigate.cli", "trigate.compat", "trigate.tap", "trigate.tools"]
     code = f"import sys, trigate\nprint([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", [path for path in PY_FILES if "protocols" not in path.parts], ids=name_of)
-def test_the_wires_words_stay_in_protocols(path: Path) -> None:
+def test_the_wires_words_stay_in_protocols() -> None:
     """No other file of the package compares or emits an event type of the Responses API."""
-    if path.is_relative_to(ROOT / "src"):
-        assert not re.findall(r"""["']response\.(?!_)\w+""", path.read_text())
+    others = [path for path in (ROOT / "src").rglob("*.py") if "protocols" not in path.parts]
+    assert len(others) > 20
+    assert [
+        name_of(path) for path in others if re.search(r"""["']response\.(?!_)\w+""", path.read_text())
+    ] == []
 
 
 # -- sizes ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", ALL_FILES, ids=name_of)
-def test_file_sizes(path: Path) -> None:
-    assert len(path.read_text().splitlines()) < 700
 
 
 def test_no_file_is_over_500_lines() -> None:
@@ -240,23 +236,3 @@ def test_project_drags_nothing_along() -> None:
     assert sorted(trigate.__all__) == sorted(set(trigate.__all__))
     for name in trigate.__all__:
         assert getattr(trigate, name) is not None
-
-
-def test_readme_tells_every_limit() -> None:
-    rows = dict(
-        re.findall(r"^\| `(max_\w+)` \| ([^|]+?) \|", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
-    )
-    limits = Limits()
-    assert list(rows) == list(Limits.__slots__)
-    assert {name: _number(text) for name, text in rows.items()} == {
-        name: getattr(limits, name) for name in rows
-    }
-
-
-def _number(text: str) -> int:
-    """`32 MiB + 1 KiB` as bytes."""
-    units = {"": 1, "KiB": 1024, "MiB": 1024 * 1024}
-    return sum(
-        int(count) * units[unit]
-        for count, unit in re.findall(r"([\d]+) ?((?:[KM]iB)?)", text.replace(",", ""))
-    )
