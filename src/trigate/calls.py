@@ -15,7 +15,7 @@ import msgspec
 
 from trigate._core import Lane
 from trigate.errors import ModelError
-from trigate.text import printable
+from trigate.text import printable, shortened
 from trigate.validate import decode_object
 
 __all__ = ["CallKind", "CallState", "ReleasedCall", "ToolCall", "WireKey"]
@@ -158,11 +158,9 @@ class ToolCall:
         return hash((self._wire_key, self._index))
 
     def __repr__(self) -> str:
-        text = self.arguments
-        shown = text if len(text) <= 60 else text[:57] + "..."
         problem = f" problem={self._problem!r}" if self._problem else ""
         return (
-            f"<{type(self).__name__} {printable(self._name) or '?'}({printable(shown)}) "
+            f"<{type(self).__name__} {printable(self._name) or '?'}({printable(shortened(self.arguments, 60))}) "
             f"call_id={self._call_id!r} state={self._state!r}{problem}>"
         )
 

@@ -11,7 +11,16 @@ import re
 
 from trigate._core import Lane
 
-__all__ = ["TextPart", "has_halves", "join_halves", "printable", "shown", "size_of", "without_halves"]
+__all__ = [
+    "TextPart",
+    "has_halves",
+    "join_halves",
+    "printable",
+    "shortened",
+    "shown",
+    "size_of",
+    "without_halves",
+]
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -47,9 +56,14 @@ def _printable(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
 
 
+def shortened(text: str, most: int) -> str:
+    """The text; of a longer one so many characters, the last three of them dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def shown(text: str) -> str:
     """The text quoted, for a message to people: its begin alone where it is long."""
-    return repr(text if len(text) <= 80 else text[:77] + "...")
+    return repr(shortened(text, 80))
 
 
 class TextPart:

@@ -37,6 +37,11 @@ class Refusal(msgspec.Struct, frozen=True):
     def text(self) -> str:
         return f"{self.code}: {self.message}"
 
+    @property
+    def type(self) -> str:
+        """OpenAI's and Anthropic's word for who is to blame."""
+        return "permission_error" if self.is_denied else "api_error"
+
 
 def refusal_frame(protocol: str, framing: Framing, refusal: Refusal, before: bytes) -> bytes:
     """The bytes that say so. before: the last byte that went out and is not blank, b"" if there is none."""
@@ -58,8 +63,7 @@ _Body = tuple[str, dict[str, Any]]
 
 
 def _inner(refusal: Refusal) -> dict[str, Any]:
-    kind = "permission_error" if refusal.is_denied else "api_error"
-    return {"type": kind, "code": refusal.code, "message": refusal.text}
+    return {"type": refusal.type, "code": refusal.code, "message": refusal.text}
 
 
 def _openai_responses(refusal: Refusal) -> _Body:

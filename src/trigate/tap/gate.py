@@ -334,8 +334,7 @@ class CallGate:
         response = self._watch.response
         denied = {decision.call._position for decision in self._decisions if not decision.allowed}
         calls = tuple([_unreleased(call, call._position in denied) for call in response.calls])
-        kind = "permission_error" if refusal.is_denied else "api_error"
-        error = ErrorInfo("provider", kind, refusal.code, refusal.text, offset)
+        error = ErrorInfo("provider", refusal.type, refusal.code, refusal.text, offset)
         return replace(response, status="failed", calls=calls, error=error, clean_end=False)
 
     def _framing(self) -> Framing:

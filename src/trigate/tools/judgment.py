@@ -16,7 +16,7 @@ import msgspec
 from trigate import errors
 from trigate._core import JSONTracker
 from trigate.calls import ReleasedCall
-from trigate.text import has_halves
+from trigate.text import has_halves, shortened
 from trigate.tools.arguments import UnfitError
 from trigate.tools.context import Context
 from trigate.tools.definition import Tool
@@ -159,7 +159,7 @@ class _Bench:
 
 
 def _unknown(call: ReleasedCall, toolset: Toolset) -> Problem:
-    shown = call.name if len(call.name) <= 64 else call.name[:61] + "..."
+    shown = shortened(call.name, 64)
     if "namespaced" in call.flags:
         return Problem(code="unknown_tool", message=f"no tool named {shown} is in a namespace")
     near = toolset.nearest(call.name)

@@ -17,6 +17,7 @@ import msgspec
 
 from trigate import errors
 from trigate.calls import ToolCall
+from trigate.text import shortened
 
 __all__ = [
     "CODES",
@@ -148,7 +149,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def to_model(self) -> str:
         """What the model is told, as one JSON object: error, message, next, and what helps with it."""
-        told: dict[str, Any] = {"error": self.code, "message": _short(self.message, _MAX_MESSAGE)}
+        told: dict[str, Any] = {"error": self.code, "message": shortened(self.message, _MAX_MESSAGE)}
         if self.findings:
             told["problems"] = [msgspec.structs.asdict(each) for each in self.findings]
         if self.more:
@@ -196,7 +197,7 @@ def problem_of(error: BaseException) -> Problem:
     """
     if isinstance(error, ToolError):
         return error.problem
-    record = _short("".join(traceback.format_exception(error)), _MAX_RECORD)
+    record = shortened("".join(traceback.format_exception(error)), _MAX_RECORD)
     if isinstance(error, asyncio.CancelledError):
         return Problem(code="cancelled", message="the call was cancelled", record=record)
     return Problem(code="tool_error", message="the tool failed for a reason of its own", record=record)
@@ -249,12 +250,8 @@ def spell(value: Any) -> str:
         return f"{json.dumps(value[: _MAX_FOUND // 4], ensure_ascii=False)}... ({len(value)} characters)"
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
         return f"an integer of {value.bit_length()} bits"
-    return _short(json.dumps(value, default=lambda each: type(each).__name__), _MAX_FOUND)
+    return shortened(json.dumps(value, default=lambda each: type(each).__name__), _MAX_FOUND)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."

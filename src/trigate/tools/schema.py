@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+from trigate.text import shortened
+
 __all__ = ["Part", "Schema", "close", "part_at", "parts_of", "path_of", "value_at", "words"]
 
 Schema: TypeAlias = dict[str, Any]
@@ -127,8 +129,7 @@ def _resolved(root: Schema, schema: Schema) -> Schema:
 
 def words(root: Schema, schema: Schema) -> str:
     """What it expects, in words; "" where it expects nothing in particular."""
-    told = _words(root, schema, _MAX_NESTED)
-    return told if len(told) <= _MAX_WORDS else told[: _MAX_WORDS - 3] + "..."
+    return shortened(_words(root, schema, _MAX_NESTED), _MAX_WORDS)
 
 
 def _words(root: Schema, schema: Schema, depth: int) -> str:

@@ -67,19 +67,16 @@ class Listing:
         """Lists one directory. If `complete` is false, call again with what `next` says to go on."""
         left_out = 0
 
-        def seen(descriptor: int) -> Iterator[tuple[str, Entry]]:
+        def seen(descriptor: int) -> Iterator[Entry]:
             nonlocal left_out
             for entry in entries_of(self._root, descriptor, context):
                 if entry is None:
                     left_out += 1
                 elif entry.name > after:
-                    yield entry.name, entry
+                    yield entry
 
         with self._root.directory(self._root.parts(directory, "directory")) as descriptor:
-            found = [
-                entry
-                for _, entry in heapq.nsmallest(self._page + 1, seen(descriptor), key=lambda each: each[0])
-            ]
+            found = heapq.nsmallest(self._page + 1, seen(descriptor), key=lambda entry: entry.name)
         shown = found[: self._page]
         is_complete = len(found) == len(shown)
         following = None if is_complete else After(shown[-1].name)

@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, NoReturn
 
-from trigate.tools.problem import Finding, ToolError
+from trigate.tools.arguments import fault
+from trigate.tools.problem import ToolError
 
 __all__ = ["Opened", "Root", "version_of"]
 
@@ -246,8 +247,6 @@ def _status_or_none(name: str, parent: int) -> os.stat_result | None:
 
 
 def _refuse(member: str, path: str) -> NoReturn:
-    from trigate.tools.arguments import fault
-
     expected = "a path within the directory: relative, divided by /, without .."
-    finding: Finding = fault([member], expected, path)
+    finding = fault([member], expected, path)
     raise ToolError("the path leads out of the directory", code="invalid_arguments", findings=(finding,))
