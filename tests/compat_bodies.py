@@ -1,4 +1,4 @@
-"""Bodies of responses of httpx and httpx2 in chosen chunks, that say how far they were read and if they were closed."""
+"""Bodies of responses in chosen chunks, that say how far they were read and if they were closed."""
 
 from __future__ import annotations
 

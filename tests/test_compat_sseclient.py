@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import trigate
+from compat_bodies import Body
 from compat_streams import EXAMPLE, EXAMPLE_SEEN, STREAMS, Seen, chunkings, expected, left_of, seen
 from trigate.compat.sseclient import Event, SSEClient
 
 sseclient = pytest.importorskip("sseclient")
-
-
-class Source:
-    """Chunks, then an error if there is one; says how far it was read and if it was closed."""
-
-    def __init__(self, chunks: list[bytes], error: Exception | None = None) -> None:
-        self.chunks = chunks
-        self.error = error
-        self.given = 0
-        self.is_closed = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self.chunks:
-            self.given += 1
-            yield chunk
-        if self.error is not None:
-            raise self.error
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 def read(chunks: Any, *encoding: str) -> list[Seen]:
@@ -58,7 +38,7 @@ def test_ids_and_times_have_the_originals_types() -> None:
 
 
 def test_events_come_as_soon_as_their_bytes() -> None:
-    source = Source([b"data: a\r", b"\r", b"data: b\n", b"\n"])
+    source = Body([b"data: a\r", b"\r", b"data: b\n", b"\n"])
     events = SSEClient(source).events()
     assert (next(events).data, source.given) == ("a", 2)
     assert (next(events).data, source.given) == ("b", 4)
@@ -79,7 +59,7 @@ def test_what_blocks_without_data_set_is_kept() -> None:
 
 
 def test_close_is_handed_on() -> None:
-    source = Source([b"data: a\n\n", b"data: b\n\n"])
+    source = Body([b"data: a\n\n", b"data: b\n\n"])
     client = SSEClient(source)
     for event in client.events():
         assert event.data == "a"
@@ -91,7 +71,7 @@ def test_close_is_handed_on() -> None:
 
 def test_errors_of_the_source_pass_through() -> None:
     error = ConnectionResetError("reset")
-    client = SSEClient(Source([b"data: a\n\ndata: b\n"], error))
+    client = SSEClient(Body([b"data: a\n\ndata: b\n"], error))
     events = client.events()
     assert next(events).data == "a"
     with pytest.raises(ConnectionResetError) as caught:
@@ -101,7 +81,7 @@ def test_errors_of_the_source_pass_through() -> None:
 
 
 def test_an_event_without_end_is_a_limit_error() -> None:
-    source = Source([b"data: a\n\ndata: ", *[b"x" * 1024 * 1024] * 40])
+    source = Body([b"data: a\n\ndata: ", *[b"x" * 1024 * 1024] * 40])
     events = SSEClient(source).events()
     assert next(events).data == "a"
     with pytest.raises(trigate.LimitError, match="max_event_bytes"):

@@ -89,7 +89,7 @@ def test_sdist_holds_all_sources(tree: Path, sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     for folder, patterns in {
-        "ext": ("*.c", "*.h", "*.pyx", "*.pxd"),
+        "ext": ("*.c", "*.h", "*.pyx", "*.pxd", "*.pxi"),
         "src": ("*.py", "*.pyi", "py.typed"),
         "tests": ("*.py", "*.json", "*.c", "*.h", "Makefile"),
         "examples": ("*",),
