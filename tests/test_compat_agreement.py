@@ -75,7 +75,7 @@ def test_an_original_and_its_face_agree(name: str) -> None:
     theirs, ours = reader("", name), reader("trigate.compat.", name)
     is_strict = name == "sseclient"
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(streams(every_block_has_an_id=is_strict, one_line_end=is_strict), st.integers(0, 2**32))
     def agree(stream: bytes, seed: int) -> None:
         chunks = [chunk for chunk in next(cuts.at_random(stream, str(seed), 1)) if chunk]
