@@ -316,6 +316,16 @@ def core_codes() -> dict[str, tuple[str, str]]:
     return {code: (layer, limit) for code, layer, limit in rows if code not in ("ok", "more")}
 
 
+def test_the_gateway_page_tells_every_code_of_a_gate_and_every_protocol() -> None:
+    page = (ROOT / "docs" / "gateway.md").read_text(encoding="utf-8")
+    source = (ROOT / "src" / "trigate" / "tap" / "gate.py").read_text(encoding="utf-8")
+    codes = set(re.findall(r"_shut\(\s*\"(\w+)\"", source))
+    assert len(codes) >= 3
+    told = first_cells(page, "What goes out in place of a call")
+    assert codes <= told
+    assert set(trigate.PROTOCOLS) <= set(re.findall(r"[a-z-]+", " ".join(told)))
+
+
 def told_by_protocols() -> set[str]:
     """Codes that the page of a protocol explains in a table of its own."""
     pages = (ROOT / "docs" / "protocols").glob("*.md")
