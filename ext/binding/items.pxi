@@ -47,46 +47,36 @@ cdef class _Item:
         return (type(self), self._members())
 
 
-@cython.final
+@cython.internal
 @cython.no_gc  # text and a number alone
-cdef class TextDelta(_Item):
+cdef class _TextPiece(_Item):
+    """A piece of a text for people."""
+
+    __match_args__ = ("text", "index")
+
+    cdef readonly str text
+    cdef readonly object index
+
+    def __init__(self, str text not None, index):
+        self.text, self.index = text, index
+
+
+@cython.final
+@cython.no_gc
+cdef class TextDelta(_TextPiece):
     """A piece of the assistant's visible text."""
 
-    __match_args__ = ("text", "index")
-
-    cdef readonly str text
-    cdef readonly object index
-
-    def __init__(self, str text not None, index):
-        self.text, self.index = text, index
-
 
 @cython.final
-@cython.no_gc  # text and a number alone
-cdef class ReasoningDelta(_Item):
+@cython.no_gc
+cdef class ReasoningDelta(_TextPiece):
     """A piece of reasoning or of its summary."""
 
-    __match_args__ = ("text", "index")
-
-    cdef readonly str text
-    cdef readonly object index
-
-    def __init__(self, str text not None, index):
-        self.text, self.index = text, index
-
 
 @cython.final
-@cython.no_gc  # text and a number alone
-cdef class RefusalDelta(_Item):
+@cython.no_gc
+cdef class RefusalDelta(_TextPiece):
     """A piece of the text in which the model refuses."""
-
-    __match_args__ = ("text", "index")
-
-    cdef readonly str text
-    cdef readonly object index
-
-    def __init__(self, str text not None, index):
-        self.text, self.index = text, index
 
 
 @cython.final
@@ -168,23 +158,21 @@ cdef class ResponseEnded(_Item):
 
 cdef object _delta_item(object kind, object owner, str text, uint64_t start, uint64_t end):
     """A delta of this kind, of pieces that stood there."""
-    cdef TextDelta said
-    cdef ReasoningDelta thought
+    cdef _TextPiece said
     cdef ArgumentsDelta written
     cdef _Item made
-    if kind is TextDelta:
-        said = TextDelta.__new__(TextDelta)
-        said.text, said.index = text, owner
-        made = said
-    elif kind is ArgumentsDelta:
+    if kind is ArgumentsDelta:
         written = ArgumentsDelta.__new__(ArgumentsDelta)
         written.call, written.text = owner, text
         made = written
-    elif kind is ReasoningDelta:
-        thought = ReasoningDelta.__new__(ReasoningDelta)
-        thought.text, thought.index = text, owner
-        made = thought
     else:
-        made = RefusalDelta(text, owner)
+        if kind is TextDelta:
+            said = TextDelta.__new__(TextDelta)
+        elif kind is ReasoningDelta:
+            said = ReasoningDelta.__new__(ReasoningDelta)
+        else:
+            said = RefusalDelta.__new__(RefusalDelta)
+        said.text, said.index = text, owner
+        made = said
     made._start, made._end = start, end
     return made
