@@ -2,6 +2,8 @@
 
     python examples/gateway/load/measure.py [--streams 1000] [--rounds 3] [--write]
 
+--write needs matplotlib.
+
 Rules
  - The modes take turns in each round, so that a slow minute of the machine hits all of them.
  - CPU is the gateway process's own time; memory its resident size with all streams open, less what it had with none.
@@ -117,7 +119,12 @@ def run(mode: str, plan: dict[str, Any]) -> dict[str, Any]:
         for process in (gateway, upstream):
             process.terminate()
             process.wait()
-    return {"mode": mode, "cpu": spent, "memory": (peak - idle) / plan["count"], "tally": tally}
+    return {
+        "mode": mode,
+        "cpu_us_per_event": spent / tally["events"] * 1e6,
+        "memory": (peak - idle) / plan["count"],
+        "tally": tally,
+    }
 
 
 def ask(port: int, plan: dict[str, Any]) -> None:
@@ -134,7 +141,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     for mode in MODES:
         mine = [one for one in runs if one["mode"] == mode]
         figures[mode] = {
-            "cpu_us_per_event": median(one["cpu"] / one["tally"]["events"] * 1e6 for one in mine),
+            "cpu_us_per_event": median(one["cpu_us_per_event"] for one in mine),
             "memory_kib_per_stream": median(one["memory"] for one in mine) / 1024,
         }
     total: Counter[str] = Counter()
@@ -162,7 +169,7 @@ def main() -> int:
     for number in range(options.rounds):
         for mode in MODES:
             runs.append(run(mode, plan))
-            cost = runs[-1]["cpu"] / runs[-1]["tally"]["events"] * 1e6
+            cost = runs[-1]["cpu_us_per_event"]
             print(
                 f"round {number + 1} of {options.rounds}, {mode}: {cost:.1f} us of CPU an event",
                 file=sys.stderr,
