@@ -1,7 +1,7 @@
 """Tap: beside the bytes that a gateway forwards, what they say and when they came.
 
 Rules
- - It gives out nothing and changes nothing: forward the chunk itself. What came over the wire never makes it raise.
+ - It changes nothing: `feed` gives back the chunk itself. What came over the wire never makes it raise.
  - No Python object for a piece of text: that content came is seen in a count of the core.
 """
 

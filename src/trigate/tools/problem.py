@@ -2,8 +2,8 @@
 
 Rules
  - A code says what to do next. `CODES` is the one list: code, layer, what failed, and the next step.
- - What goes to the model (`to_model`) is actionable, bounded, and holds no traceback, no path of this machine and
-   no whole value of an argument. `record` is for the operator alone, and never goes there.
+ - What goes to the model (`to_model`) is actionable, bounded, and holds no traceback, no path of this machine, and of
+   an argument at most a short beginning. `record` is for the operator alone, and never goes there.
 """
 
 from __future__ import annotations

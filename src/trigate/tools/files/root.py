@@ -1,7 +1,7 @@
 """One directory that tools may look into, and the only place where their paths are opened.
 
 Rules
- - A path is relative, its parts are divided by `/`, and `..` is no part. Names that begin with a dot do not exist.
+ - A path is relative, its parts are divided by `/`, and `..` is no part. No name begins with a dot.
  - Each part is opened relative to the descriptor of the one before, and no symbolic link is followed, at no place.
    So there is no moment between a check and an open in which a link could be put there.
  - What was opened is looked at once more: only a regular file is read, and a device or a FIFO never makes wait.
