@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ from matrix_streams import matrix
 from model import READERS
 from model.frames import join
 from model.generate import turns
+from prediction_pairs import predicting
 from recorded import corpus_entries, corpus_stream, needs_corpus
 from trigate import (
     ArgumentsDelta,
@@ -31,7 +31,6 @@ from trigate import (
     ToolCallStarted,
     UsageUpdate,
 )
-from trigate._core import _use_prediction
 from trigate.calls import ToolCall
 from trigate.response import Response, Usage
 
@@ -42,15 +41,6 @@ some = settings(max_examples=15, deadline=None, suppress_health_check=list(Healt
 
 #: What an item was, and where: of deltas of one owner side by side the text joined, and the range of them all.
 Told: TypeAlias = tuple[str, Any, Any, int | None, int | None]
-
-
-@contextmanager
-def prediction(wanted: bool) -> Iterator[None]:
-    was = _use_prediction(wanted)
-    try:
-        yield
-    finally:
-        _use_prediction(was)
 
 
 def of_item(item: Item) -> Told:
@@ -116,7 +106,7 @@ def check(data: bytes, protocol: str, seed: str) -> None:
         assert any(one[0] == "ToolCallStarted" and one[1] == call.wire_key for one in expected)
     for chunks in ([data], cuts.singly(data), *cuts.at_random(data, seed, rounds=2)):
         for wanted in (True, False):
-            with prediction(wanted):
+            with predicting(wanted):
                 again, last_response = told(chunks, protocol)
             assert again == expected
             assert [(call.start, call.end) for call in last_response.calls] == [

@@ -17,7 +17,7 @@ from matrix_streams import good, matrix
 from model import READERS
 from model.frames import join
 from model.generate import turns
-from trigate._core import _use_prediction
+from prediction_pairs import predicting
 from trigate.tap import Tap, TapReport
 
 PROTOCOLS = sorted(READERS)
@@ -153,14 +153,11 @@ def test_when_content_came() -> None:
 
 
 def test_pieces_of_text_are_taken_unread_and_noticed_all_the_same() -> None:
-    was = _use_prediction(True)
-    try:
+    with predicting(True):
         tap = Tap("openai-chat", clock=(clock := Clock()))
         tap.feed(chat("a") + chat("b"))
         clock.now += 1
         tap.feed(chat("c") * 100)
-    finally:
-        _use_prediction(was)
     assert tap._lanes._hits >= 100
     report = tap.report()
     assert (report.events, report.last_content, report.largest_gap) == (102, 1, 1)
