@@ -38,6 +38,7 @@ def chunked(data: bytes, size: int) -> list[bytes]:
 def server(answer: list[bytes]) -> Iterator[str]:
     """Answers one request with these pieces, one send each, and closes; gives the URL."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(10)  # a test that fails before it asks leaves no thread behind
 
         def serve() -> None:
             connection, _ = listening.accept()

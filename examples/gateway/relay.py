@@ -27,7 +27,7 @@ from trigate.tap import CallGate, Tap
 __all__ = ["Relay", "relay", "watcher_for"]
 
 _log = logging.getLogger("gateway")
-_FAILURES = (aiohttp.ClientError, asyncio.TimeoutError, ConnectionError)
+_FAILURES = (aiohttp.ClientError, TimeoutError, ConnectionError)
 
 
 class Relay(StreamingResponse):

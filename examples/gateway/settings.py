@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 __all__ = ["Mode", "Settings"]
@@ -29,7 +29,7 @@ class Settings:
     openai: str = "https://api.openai.com"
     anthropic: str = "https://api.anthropic.com"
     mode: Mode = "gate"
-    denied: tuple[str, ...] = field(default=())
+    denied: tuple[str, ...] = ()
     idle_timeout: float = 120.0
 
     @classmethod
