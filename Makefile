@@ -35,7 +35,6 @@ help:
 	@echo "make ledger-faults   ledgers under races and kill -9: 1,000 calls and 300 kills for each"
 	@echo "make bench-ledger    claims a second for each ledger, into benchmarks/README.md"
 	@echo "make bench-execution what the runner adds to a call, into docs/execution.md"
-	@echo "make sdk             what goes back, and what a gate refuses, against the official SDKs"
 	@echo "make docs            write the generated pages again"
 
 $(VENV)/created:
