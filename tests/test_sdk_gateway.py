@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +19,9 @@ pytest.importorskip("prometheus_client")
 openai = pytest.importorskip("openai", reason="openai is not installed: make sdk")
 anthropic = pytest.importorskip("anthropic", reason="anthropic is not installed: make sdk")
 
-from test_gateway import STREAMS, Upstream, example, served  # noqa: E402 - after the question whether it can run
+from gateway_servers import Upstream, served  # noqa: E402 - after the question whether it can run
 
-__all__ = ["example"]
+STREAMS = Path(__file__).resolve().parent.parent / "examples" / "streams"
 
 
 class Running:

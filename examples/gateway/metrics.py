@@ -1,6 +1,8 @@
 """What the gateway counts, for Prometheus.
 
-Rule: one stream is counted once, when it is over, from its report; only `open` changes meanwhile.
+Rules
+ - One stream is counted once, when it is over, from its report; only `open` changes meanwhile.
+ - Nothing that comes over the wire makes counting fail, or makes the series grow without end.
 """
 
 from __future__ import annotations
@@ -11,6 +13,11 @@ from trigate.tap import CallGate, TapReport
 
 __all__ = ["Metrics"]
 
+# Every model is a series that is kept for ever, and its name comes from outside.
+_MAX_MODELS = 100
+_MAX_NAME = 100
+# So many tokens no response has; without a bound one wrong count would spoil the sum.
+_MAX_TOKENS = 10**9
 _SECONDS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60)
 
 
@@ -19,6 +26,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._models: set[str] = set()
         self.open = Gauge("gateway_open_streams", "Streams under way", registry=self.registry)
         self.streams = Counter(
             "gateway_streams", "Streams that ended", ["protocol", "model", "status"], registry=self.registry
@@ -56,7 +64,7 @@ class Metrics:
         )
 
     def count(self, report: TapReport, client_left: bool = False) -> None:
-        protocol, model = report.protocol, report.model or "unknown"
+        protocol, model = report.protocol, self._model(report.model)
         if client_left:
             self.left.labels(protocol).inc()
         self.streams.labels(protocol, model, report.status).inc()
@@ -65,13 +73,28 @@ class Metrics:
         for call in report.calls:
             self.calls.labels(protocol, call.state).inc()
         if report.usage is not None:
-            self.tokens.labels(model, "input").inc(report.usage.input_tokens or 0)
-            self.tokens.labels(model, "output").inc(report.usage.output_tokens or 0)
+            self.tokens.labels(model, "input").inc(_tokens(report.usage.input_tokens))
+            self.tokens.labels(model, "output").inc(_tokens(report.usage.output_tokens))
         if report.first_content is not None:
             self.first.labels(protocol).observe(report.first_content)
         if report.largest_gap is not None:
             self.gap.labels(protocol).observe(report.largest_gap)
 
+    def _model(self, name: str | None) -> str:
+        """The label of a model: its name, or "unknown", or "other" for one too many and for what is no name."""
+        if not name:
+            return "unknown"
+        if name not in self._models:
+            if len(self._models) >= _MAX_MODELS or len(name) > _MAX_NAME or not name.isprintable():
+                return "other"
+            self._models.add(name)
+        return name
+
     def count_refused(self, gate: CallGate) -> None:
         refused = sum(not decision.allowed for decision in gate.decisions)
         self.refused.labels(gate.report().protocol).inc(refused)
+
+
+def _tokens(count: int | None) -> int:
+    """What a counter can take of a count."""
+    return min(max(count or 0, 0), _MAX_TOKENS)

@@ -20,11 +20,11 @@ from metrics import Metrics
 from policy import allow_all_but
 from settings import Settings
 from starlette.responses import StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from trigate.tap import CallGate, Tap
 
-__all__ = ["Relay", "relay", "watcher_for"]
+__all__ = ["Relay", "read_through", "relay", "watcher_for"]
 
 _log = logging.getLogger("gateway")
 _FAILURES = (aiohttp.ClientError, TimeoutError, ConnectionError)
@@ -33,9 +33,23 @@ _FAILURES = (aiohttp.ClientError, TimeoutError, ConnectionError)
 class Relay(StreamingResponse):
     """The answer to the client. body: its bytes as they come; raises what the upstream failed with."""
 
-    def __init__(self, body: AsyncGenerator[bytes, None], status: int, headers: dict[str, str]) -> None:
-        super().__init__(body, status, headers)
+    def __init__(
+        self,
+        upstream: aiohttp.ClientResponse,
+        body: AsyncGenerator[bytes, None],
+        headers: list[tuple[bytes, bytes]],
+    ) -> None:
+        super().__init__(body, upstream.status)
+        self.raw_headers = headers
+        self._upstream = upstream
         self._body = body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            # Here, for a client can go before the body is begun: a generator that never ran cleans nothing up.
+            self._upstream.close()
 
     async def stream_response(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -45,7 +59,8 @@ class Relay(StreamingResponse):
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except _FAILURES as error:
             # Without the last message the server closes the connection in mid-body: no client takes that for an end.
-            _log.warning("the upstream failed in mid-stream: %s: %s", type(error).__name__, error)
+            # Its text is not logged: it may quote the stream.
+            _log.warning("the upstream failed in mid-stream: %s", type(error).__name__)
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -64,18 +79,18 @@ async def relay(
     if watcher is not None:
         passing = _watch(upstream, watcher, metrics)
     else:
-        passing = _read_each(upstream) if settings.mode == "json" else _pass(upstream)
+        passing = _read_each(upstream) if settings.mode == "json" else read_through(upstream)
     metrics.open.inc()
     try:
         async with aclosing(passing):
             async for chunk in passing:
                 yield chunk
     finally:
-        upstream.close()
         metrics.open.dec()
 
 
-async def _pass(upstream: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+async def read_through(upstream: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    """The bytes for the client, unwatched."""
     async for chunk in upstream.content.iter_any():
         yield chunk
 

@@ -24,6 +24,7 @@ class Settings:
                         by a CallGate
     denied              names of tools whose calls are refused (mode gate); a * stands for anything
     idle_timeout        seconds without a byte from the upstream after which it is given up
+    max_request_bytes   a longer request is answered with 413: it is held while it comes in
     """
 
     openai: str = "https://api.openai.com"
@@ -31,10 +32,11 @@ class Settings:
     mode: Mode = "gate"
     denied: tuple[str, ...] = ()
     idle_timeout: float = 120.0
+    max_request_bytes: int = 64 * 1024 * 1024
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """From GATEWAY_OPENAI_URL, _ANTHROPIC_URL, _MODE, _DENIED (names with commas) and _IDLE_TIMEOUT."""
+        """From GATEWAY_ and: OPENAI_URL, ANTHROPIC_URL, MODE, DENIED (with commas), IDLE_TIMEOUT, MAX_REQUEST_BYTES."""
         mode = environment.get("GATEWAY_MODE", cls.mode)
         if mode not in get_args(Mode):
             raise ValueError(f"GATEWAY_MODE must be one of {', '.join(get_args(Mode))}, not {mode!r}")
@@ -44,4 +46,5 @@ class Settings:
             mode=mode,
             denied=tuple(name for name in environment.get("GATEWAY_DENIED", "").split(",") if name),
             idle_timeout=float(environment.get("GATEWAY_IDLE_TIMEOUT", cls.idle_timeout)),
+            max_request_bytes=int(environment.get("GATEWAY_MAX_REQUEST_BYTES", cls.max_request_bytes)),
         )
