@@ -296,6 +296,36 @@ def test_a_second_response_behind_the_end_does_not_leave(protocol: str) -> None:
         assert ran.gate.response.status == "completed"
 
 
+@pytest.mark.parametrize("protocol", ["anthropic-messages", "openai-responses", "ollama-chat"])
+@pytest.mark.parametrize("late", [b"data: \xff\n\n", b"x" * 13], ids=["fault", "no end"])
+def test_what_comes_behind_the_end_changes_no_verdict(protocol: str, late: bytes) -> None:
+    """Be it at fault, or an event that grows without end: it does not leave, and the client was told how it ended."""
+    data = good(protocol)
+    ran = run([data, *[late] * 100], protocol, max_held_bytes=1000)
+    assert ran.out == data
+    assert ran.gate.is_shut
+    assert ran.gate.held_bytes == 0
+    assert ran.gate.response.status == "completed"
+    assert run([data + late * 100], protocol, max_held_bytes=1000).out == data
+
+
+def test_many_calls_at_once() -> None:
+    """None is asked about twice or left out, in the order in which they closed within one event and over several."""
+    start = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[%s]}}]}\n\n'
+    call = b'{"index":%d,"id":"c%d","type":"function","function":{"name":"f%d","arguments":"{}"}}'
+    events = [start % (call % (number, number, number)) for number in range(300)]
+    events.append(b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n' + DONE)
+    asked: list[str] = []
+
+    def allow(call: trigate.ToolCall) -> bool:
+        asked.append(call.name)
+        return True
+
+    ran = run(events, "openai-chat", allow)
+    assert ran.out == b"".join(events)
+    assert asked == [f"f{number}" for number in range(300)]
+
+
 def test_a_body_that_is_no_stream() -> None:
     error = b'{"error": {"type": "overloaded_error", "message": "busy"}}'
     ran = run(cuts.singly(error), "anthropic-messages")

@@ -205,6 +205,30 @@ def test_a_report_is_json(protocol: str) -> None:
     assert "arguments" not in value["calls"][0]
 
 
+@pytest.mark.parametrize("member", ["id", "model", "name", "usage", "error"])
+@pytest.mark.parametrize("depth", [0, 900])
+def test_a_report_is_json_whatever_came_over_the_wire(member: str, depth: int) -> None:
+    """Lone surrogates, which JSON can name and UTF-8 cannot, and objects as deep as a parser takes them."""
+    half = r'"\ud800"'
+    deep = b"[" * depth + b"]" * depth if depth else b"1"
+    texts = {name: half if name == member else '"m"' for name in ("id", "model", "name", "usage", "error")}
+    function = f'{{"name":{texts["name"]},"arguments":"{{}}"}}'
+    delta = f'{{"tool_calls":[{{"index":0,"id":"c","type":"function","function":{function}}}]}}'
+    head = f'"id":{texts["id"]},"object":"chat.completion.chunk","model":{texts["model"]}'
+    choice = f'{{"index":0,"delta":{delta},"finish_reason":"tool_calls"}}'
+    data = f'data: {{{head},"choices":[{choice}]}}\n\n'.encode()
+    if member == "error":
+        data += b'data: {"error":{"message":%s,"x":%s}}\n\n' % (half.encode(), deep)
+    usage = b'"prompt_tokens":5,"s":%s,"deep":%s' % (texts["usage"].encode(), deep)
+    data += b'data: {"choices":[],"usage":{%s}}\n\ndata: [DONE]\n\n' % usage
+    report = tapped([data], "openai-chat")
+    assert report.status == ("failed" if member == "error" else "completed")
+    assert msgspec.json.decode(msgspec.json.encode(report), type=TapReport) == report
+    assert "\ud800" not in str(msgspec.to_builtins(report))
+    assert report.calls[0].name == ("?" if member == "name" else "m")
+    assert report.usage is None or report.usage.input_tokens == 5
+
+
 def test_a_bound_that_is_passed_ends_the_reading_and_not_the_stream() -> None:
     tap = Tap("openai-responses", limits=trigate.Limits(max_calls=1))
     for chunk in cuts.at(STREAM, [1000, 9000, 15000]):

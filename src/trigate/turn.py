@@ -59,6 +59,9 @@ class Turn:
         self.echo: tuple[bytes, ...] = ()
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
+        self.closed: list[ToolCall] | None = (
+            None  # a list, if somebody wants to know which calls stream no more
+        )
         self.twins = Twins(self.calls)
         self.is_ended = False
         self.is_faulted = False
@@ -293,6 +296,8 @@ class Turn:
             return
         call._state = "done"
         call._end = self.lanes.end
+        if self.closed is not None:
+            self.closed.append(call)
         self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
         if is_early and not self.twins.is_contested(call):
@@ -330,6 +335,8 @@ class Turn:
         if call._state in ("void", "released"):
             return
         was_streaming = call._state == "streaming"
+        if was_streaming and self.closed is not None:
+            self.closed.append(call)
         call._state = "void"
         call._problem = problem
         if was_streaming:

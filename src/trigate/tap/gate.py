@@ -170,11 +170,7 @@ class CallGate:
             if self._is_finished:
                 self._held.clear()
             elif len(self._held) > self._max_held:
-                self._shut(
-                    "held_too_large",
-                    f"more than max_held_bytes = {self._max_held} waited for a call",
-                    self._here(),
-                )
+                self._take_too_much()
             self._last_words = out + self._last_words
         out, self._last_words = self._last_words, b""
         return out
@@ -307,6 +303,13 @@ class CallGate:
                 self._take_void(told)
                 return
             self._questions.append(told)
+
+    def _take_too_much(self) -> None:
+        if self._watch.is_over and not self._waiting:
+            self._close()  # the client knows how it ended: what waits is an event behind the end
+            return
+        message = f"more than max_held_bytes = {self._max_held} waited for a call"
+        self._shut("held_too_large", message, self._here())
 
     # -- the refusal -------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from trigate.limits import Limits
 from trigate.parser import ResponseParser
 from trigate.response import Response, Status, Usage
-from trigate.tap.report import TapCall, TapReport, tap_call
+from trigate.tap.report import TapCall, TapReport, encodable, tap_call
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -111,7 +111,7 @@ class Tap:
         return self._report if self._report is not None else self._told(self._parser.response, None)
 
     def _told(self, response: Response, cause: str | None) -> TapReport:
-        return TapReport(
+        report = TapReport(
             protocol=response.protocol,
             status=response.status,
             reason=response.reason,
@@ -133,6 +133,7 @@ class Tap:
             duration=self._clock() - self._began,
             cause=cause,
         )
+        return encodable(report)
 
     def _since_began(self, moment: float | None) -> float | None:
         return None if moment is None else moment - self._began

@@ -1,18 +1,23 @@
 """What a tap knows of one stream, as data: for a log line, a metric, a bill.
 
 Rules
- - Plain data alone: `msgspec.json.encode(report)` and `msgspec.to_builtins(report)` take it.
+ - Plain data alone: `msgspec.json.encode(report)` and `msgspec.to_builtins(report)` take it, whatever came over the
+   wire: a lone surrogate, which no encoding has, is told as "?".
  - No text, no reasoning and no arguments: of a call its name and its sizes.
 """
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
+
 import msgspec
+from msgspec.structs import replace
 
 from trigate.calls import CallState, ToolCall
 from trigate.response import Anomaly, ErrorInfo, Status, Usage
 
-__all__ = ["TapCall", "TapReport"]
+__all__ = ["TapCall", "TapReport", "encodable", "tap_call"]
 
 
 class TapCall(msgspec.Struct, frozen=True):
@@ -73,3 +78,21 @@ class TapReport(msgspec.Struct, frozen=True, kw_only=True):
 def tap_call(call: ToolCall) -> TapCall:
     """What a report says of a call."""
     return TapCall(call.call_id, call.name, call.state, call.problem, call._lane.size, call.start, call.end)
+
+
+def encodable(report: TapReport) -> TapReport:
+    """The report in a form that can be written as JSON: itself, if it can."""
+    try:
+        msgspec.json.encode(report)
+    except UnicodeEncodeError:
+        with suppress(RecursionError):
+            text = json.dumps(msgspec.to_builtins(report), ensure_ascii=False)
+            return msgspec.convert(json.loads(text.encode("utf-8", "replace")), TapReport)
+    except RecursionError:
+        pass
+    else:
+        return report
+    # Only the provider's own objects are so deep.
+    usage = report.usage and replace(report.usage, raw=None)
+    error = report.error and replace(report.error, raw=None)
+    return encodable(replace(report, usage=usage, error=error))

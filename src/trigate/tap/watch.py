@@ -19,7 +19,7 @@ from trigate.response import ErrorInfo, Response
 __all__ = ["Mark", "Place", "Watch"]
 
 #: opened, whole, void: a call. failed: the provider said so. broken: the stream is at fault, or was cut. ended: the
-#: response is over, and well. late: an event behind the end that does not belong there.
+#: response is over, and well. late: what stands behind the end does not belong there.
 MarkKind: TypeAlias = Literal["opened", "whole", "void", "failed", "broken", "ended", "late"]
 
 
@@ -45,17 +45,17 @@ class Watch(ResponseParser):
 
     marks: deque[Mark]
     _seen: int
-    _open: list[int]
-    _has_ended: bool
-    _has_broken: bool
+    _closed: list[ToolCall]
+    _is_over: bool
+    _is_broken: bool
 
     def begin(self) -> None:
         """Before the first chunk."""
         self.marks = deque()
         self._seen = 0
-        self._open = []
-        self._has_ended = False
-        self._has_broken = False
+        self._closed = self._turn.closed = []
+        self._is_over = False
+        self._is_broken = False
 
     def _read(self, frame: Frame) -> bool:
         turn = self._turn
@@ -64,15 +64,23 @@ class Watch(ResponseParser):
         goes_on = super()._read(frame)
         if noted < 0:
             self._look(place)
-            goes_on = goes_on and not self._has_broken
+            goes_on = goes_on and not self._is_broken
         elif turn.anomaly_count != noted:
             self.marks.append(Mark("late", place))
         return goes_on
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the stream has told how it ended."""
+        return self._is_over
+
     def settle(self) -> None:
         """After a fault of the bytes and at the end: what no event told."""
-        if not self._has_ended:
-            self._look(Place(self._whole, self._turn.lanes.sequence))
+        place = Place(self._whole, self._turn.lanes.sequence)
+        if not self._is_over:
+            self._look(place)
+        elif self._turn.is_faulted:
+            self.marks.append(Mark("late", place))
 
     def finish(self) -> Response:
         response = super().finish()
@@ -83,33 +91,28 @@ class Watch(ResponseParser):
         calls = self._turn.calls
         while self._seen < len(calls):
             self.marks.append(Mark("opened", place, self._seen))
-            self._open.append(self._seen)
             self._seen += 1
-        if self._has_ended:
+        if self._is_over:
             return
         if self._turn.status not in ("in_progress", "completed", "incomplete", "cancelled"):
             self._break(place)
             return
-        if self._open:
-            self._look_at_calls(place)
+        if self._closed:
+            self._look_at_closed(place)
         if self._turn.is_ended:
-            self._has_ended = True
+            self._is_over = True
             self.marks.append(Mark("ended", place))
 
-    def _look_at_calls(self, place: Place) -> None:
-        still = []
-        for position in self._open:
+    def _look_at_closed(self, place: Place) -> None:
+        for position in sorted([call._position for call in self._closed]):
             call = self._turn.calls[position]
-            if call.state == "streaming":
-                still.append(position)
-            else:
-                kind: MarkKind = "void" if call.state == "void" else "whole"
-                self.marks.append(Mark(kind, place, position, snapshot(call)))
-        self._open = still
+            kind: MarkKind = "void" if call.state == "void" else "whole"
+            self.marks.append(Mark(kind, place, position, snapshot(call)))
+        self._closed.clear()
 
     def _break(self, place: Place) -> None:
-        self._has_ended = True
+        self._is_over = True
         error = self._turn._error
         is_told = error is not None and error.layer == "provider"
-        self._has_broken = not is_told
+        self._is_broken = not is_told
         self.marks.append(Mark("failed" if is_told else "broken", place, error=error))
