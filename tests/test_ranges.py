@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,6 +32,7 @@ from trigate import (
     ToolCallStarted,
     UsageUpdate,
 )
+from trigate._core import _placed
 from trigate.calls import ToolCall
 from trigate.response import Response, Usage
 
@@ -237,6 +239,25 @@ def test_where_it_stood_takes_no_part_in_equality() -> None:
     assert mine == other == TextDelta("a", 0)
     assert hash(mine) == hash(other)
     assert repr(mine) == repr(other)
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [copy.copy, copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))],
+    ids=["copy", "deepcopy", "pickle"],
+)
+def test_a_copy_stands_where_the_original_stands(twin: Any) -> None:
+    """Items of every kind, those that hold a call or a response too."""
+    items = trigate.ResponseParser("auto").feed((STREAMS[0].parent / "parallel-calls.sse").read_bytes())
+    assert {type(item) for item in items} >= {TextDelta, ToolCallStarted, ArgumentsDelta, ToolCallDone}
+    for item in items:
+        assert twin(item) == item
+        assert type(twin(item)) is type(item)
+        assert (twin(item).start, twin(item).end) == (item.start, item.end)
+        if isinstance(item, ToolCallDone):
+            assert (twin(item).call.start, twin(item).call.end) == (item.call.start, item.call.end)
+    with pytest.raises(TypeError):
+        _placed(str, ("a",), 0, 1)
 
 
 @pytest.mark.parametrize("wrong", [None, b"a", 1])

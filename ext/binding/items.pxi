@@ -44,7 +44,17 @@ cdef class _Item:
         return f"{type(self).__name__}({members})"
 
     def __reduce__(self):
-        return (type(self), self._members())
+        """Copies and pickles stand where the original stood."""
+        if self._start == _NOWHERE:
+            return (type(self), self._members())
+        return (_placed, (type(self), self._members(), self._start, self._end))
+
+
+def _placed(type kind not None, tuple members not None, uint64_t start, uint64_t end):
+    """A copy of an item that stood there."""
+    cdef _Item made = kind(*members)
+    made._start, made._end = start, end
+    return made
 
 
 @cython.internal
