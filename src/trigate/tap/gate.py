@@ -29,7 +29,7 @@ from trigate.protocols.refusals import Refusal, refusal_frame
 from trigate.response import ErrorInfo, Response
 from trigate.tap.meter import Tap, cause_of
 from trigate.tap.report import TapReport
-from trigate.tap.watch import Mark, Place, Watch
+from trigate.tap.watch import CALL_WORDS, Mark, Place, Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -270,7 +270,7 @@ class CallGate:
                     self._questions.append(mark)
             case "void":
                 self._take_void(mark)
-            case "failed" if not self._waiting:
+            case "failed" if not (self._waiting or mark.names_call):
                 pass  # the provider says so itself
             case "failed" | "broken":
                 self._take_fault(mark)
@@ -287,7 +287,9 @@ class CallGate:
         self._shut("call_void", f"the call of {call.name or 'a tool'} is void: {problem}", mark.place)
 
     def _take_fault(self, mark: Mark) -> None:
-        code, message = ("failed", "") if mark.error is None else (str(mark.error.code), mark.error.message)
+        code, message = (
+            ("failed", "") if mark.error is None else (str(mark.error.code), _words_of(mark.error))
+        )
         for position in self._waiting:
             call = self._watch._turn.calls[position]
             self._decisions.append(GateDecision(snapshot(call), False, code))
@@ -375,6 +377,15 @@ class CallGate:
 def _call_of(mark: Mark) -> ToolCall:
     assert mark.call is not None
     return mark.call
+
+
+def _words_of(error: ErrorInfo) -> str:
+    """What the client is told of a fault. Errors quote what contradicts itself, or is no stream, and a provider may
+    quote what it likes: it may be the call that is not to leave."""
+    quotes = error.layer == "structure" or error.code in ("not_a_stream", "truncated_in_body")
+    if quotes or any(word in error.message for word in CALL_WORDS):
+        return f"the stream is at fault at byte {error.offset or 0}"
+    return error.message
 
 
 def _unreleased(call: ToolCall, is_denied: bool) -> ToolCall:

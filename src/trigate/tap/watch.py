@@ -8,19 +8,27 @@ Rules
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from trigate.calls import ToolCall, snapshot
-from trigate.framing import Frame
+from trigate.framing import BodyGatherer, Frame
+from trigate.leftover import Leftover
 from trigate.parser import ResponseParser
 from trigate.response import ErrorInfo, Response
 
-__all__ = ["Mark", "Place", "Watch"]
+__all__ = ["CALL_WORDS", "Mark", "Place", "Watch"]
 
 #: opened, whole, void: a call. failed: the provider said so. broken: the stream is at fault, or was cut. ended: the
 #: response is over, and well. late: what stands behind the end does not belong there.
 MarkKind: TypeAlias = Literal["opened", "whole", "void", "failed", "broken", "ended", "late"]
+
+
+#: Members, and values of `type`, under which the protocols' calls stand.
+CALL_WORDS = frozenset(
+    {"function_call", "functionCall", "tool_call", "tool_calls", "toolCalls", "tool_use", "toolUse"}
+)
 
 
 class Place(NamedTuple):
@@ -31,13 +39,17 @@ class Place(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """position: the call's in the turn; call: as it was then. error: of failed and broken."""
+    """position: the call's in the turn; call: as it was then. error: of failed and broken.
+
+    names_call: of failed, whether what says so has a call in it as well, which some client might read.
+    """
 
     kind: MarkKind
     place: Place
     position: int = -1
     call: ToolCall | None = None
     error: ErrorInfo | None = None
+    names_call: bool = False
 
 
 class Watch(ResponseParser):
@@ -48,6 +60,7 @@ class Watch(ResponseParser):
     _closed: list[ToolCall]
     _is_over: bool
     _is_broken: bool
+    _teller: Frame | Leftover | None
 
     def begin(self) -> None:
         """Before the first chunk."""
@@ -56,17 +69,20 @@ class Watch(ResponseParser):
         self._closed = self._turn.closed = []
         self._is_over = False
         self._is_broken = False
+        self._teller = None
 
     def _read(self, frame: Frame) -> bool:
         turn = self._turn
         place = Place(frame.start or 0, turn.lanes.sequence)
         noted = turn.anomaly_count if turn.is_ended else -1
+        self._teller = frame
         goes_on = super()._read(frame)
         if noted < 0:
             self._look(place)
             goes_on = goes_on and not self._is_broken
-        elif turn.anomaly_count != noted:
+        elif turn.anomaly_count != noted or (turn.protocol == "auto" and _says_something(frame)):
             self.marks.append(Mark("late", place))
+        self._teller = None
         return goes_on
 
     @property
@@ -81,6 +97,10 @@ class Watch(ResponseParser):
             self._look(place)
         elif self._turn.is_faulted:
             self.marks.append(Mark("late", place))
+
+    def _take_leftover(self, left: Leftover) -> bool:
+        self._teller = left
+        return super()._take_leftover(left)
 
     def finish(self) -> Response:
         response = super().finish()
@@ -115,4 +135,39 @@ class Watch(ResponseParser):
         error = self._turn._error
         is_told = error is not None and error.layer == "provider"
         self._is_broken = not is_told
-        self.marks.append(Mark("failed" if is_told else "broken", place, error=error))
+        if is_told:
+            self.marks.append(Mark("failed", place, error=error, names_call=self._names_call()))
+        else:
+            self.marks.append(Mark("broken", place, error=error))
+
+    def _names_call(self) -> bool:
+        """Whether the event that told of a failure, or the body, has a call in it."""
+        if self._teller is not None:
+            return names_call(self._teller.data or "")
+        return isinstance(self._framer, BodyGatherer) and names_call(bytes(self._framer.body))
+
+
+def _says_something(frame: Frame) -> bool:
+    return frame.data.strip() not in ("", "[DONE]")
+
+
+def names_call(data: bytes | str) -> bool:
+    """Whether this JSON has a member, or a type, that a call of some protocol stands under."""
+    try:
+        waiting: list[Any] = [json.loads(data)]
+    except ValueError:
+        return False
+    except RecursionError:
+        return True  # nobody has looked
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            kind = value.get("type")
+            if isinstance(kind, str) and kind in CALL_WORDS:
+                return True
+            if any(value.get(word) for word in CALL_WORDS):
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
