@@ -164,6 +164,7 @@ def test_the_bound_is_a_megabyte_unless_said_otherwise() -> None:
     with pytest.raises(httpx2.SSEError, match="1048576 byte limit"):
         read([large])
     (event,) = read([large], max_event_size=None)
+    assert read([large], max_event_size=2**70) == [event]
     assert len(event[1]) == 2 * 1024 * 1024
     with pytest.raises(ValueError, match="max_event_bytes must be between"):
         source_of(max_event_size=0)

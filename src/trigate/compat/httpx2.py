@@ -43,7 +43,7 @@ class EventSource(httpx2.EventSource):
 
     def __init__(self, response: httpx2.Response, max_event_size: int | None = _MAX_EVENT_SIZE) -> None:
         super().__init__(response, max_event_size)
-        bound = _NO_BOUND if max_event_size is None else max_event_size
+        bound = _NO_BOUND if max_event_size is None else min(max_event_size, _NO_BOUND)
         self._limits = trigate.Limits(max_event_bytes=bound, max_id_bytes=bound)
         self._decoder = trigate.SSEDecoder(limits=self._limits)
         self.leftover: trigate.Leftover | None = None
