@@ -241,3 +241,47 @@ def test_counts_that_no_response_has_break_no_stream(example: Any, count: int) -
         assert await metric(url, ended) == 1
 
     through(example, lambda: Upstream([body]), use)
+
+
+class Flood:
+    """An upstream that sends without end, and counts what it got rid of."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.gone = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await Upstream([])(scope, receive, send)
+            return
+        leaving = asyncio.ensure_future(self._wait(receive))
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        chunk = b": " + b"x" * 2**16 + b"\n\n"
+        while not self.gone.is_set():
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            self.sent += len(chunk)
+            await asyncio.sleep(0)
+        await leaving
+
+    async def _wait(self, receive: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.gone.set()
+
+
+@pytest.mark.parametrize("mode", ["plain", "gate"])
+def test_the_clients_pace_is_the_upstreams(example: Any, mode: str) -> None:
+    async def use(url: str, behind: Flood) -> None:
+        async with aiohttp.ClientSession() as session:
+            answer = await session.post(url + "/v1/messages", data=b"{}")
+            await answer.content.readany()
+            before = -1
+            while before != behind.sent:  # until all buffers on the way are full
+                before = behind.sent
+                await asyncio.sleep(0.1)
+                assert behind.sent < 2**27, "nothing holds the upstream back"
+            answer.close()
+            await asyncio.wait_for(behind.gone.wait(), 5)
+
+    through(example, Flood, use, mode=mode)
