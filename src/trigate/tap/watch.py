@@ -16,6 +16,7 @@ from trigate.calls import ToolCall, snapshot
 from trigate.framing import BodyGatherer, Frame
 from trigate.leftover import Leftover
 from trigate.parser import ResponseParser
+from trigate.protocols import interpreter
 from trigate.response import ErrorInfo, Response
 
 __all__ = ["CALL_WORDS", "Mark", "Place", "Watch"]
@@ -78,7 +79,10 @@ class Watch(ResponseParser):
         self._teller = frame
         goes_on = super()._read(frame)
         if noted < 0:
+            seen = self._seen
             self._look(place)
+            if seen == self._seen and not self._is_over and frame.event in self._noise:
+                self._look_into_noise(frame, place)
             goes_on = goes_on and not self._is_broken
         elif turn.anomaly_count != noted or (turn.protocol == "auto" and _says_something(frame)):
             self.marks.append(Mark("late", place))
@@ -122,6 +126,18 @@ class Watch(ResponseParser):
         if self._turn.is_ended:
             self._is_over = True
             self.marks.append(Mark("ended", place))
+
+    @property
+    def _noise(self) -> tuple[str, ...]:
+        return interpreter(self._turn.protocol).profile.noise
+
+    def _look_into_noise(self, frame: Frame, place: Place) -> None:
+        """What is passed over for its name must not be a call to a client that reads no names."""
+        if names_call(frame.data_bytes):
+            self._is_over = self._is_broken = True
+            message = f"an event named {frame.event!r} has a call in it"
+            error = ErrorInfo("structure", "structure", "event_name_differs", message, place.start)
+            self.marks.append(Mark("broken", place, error=error))
 
     def _look_at_closed(self, place: Place) -> None:
         for position in sorted([call._position for call in self._closed]):
