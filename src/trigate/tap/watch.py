@@ -59,8 +59,8 @@ class Watch(ResponseParser):
     marks: deque[Mark]
     _seen: int
     _closed: list[ToolCall]
-    _is_over: bool
-    _is_broken: bool
+    _has_ended: bool
+    _has_broken: bool
     _teller: Frame | Leftover | None
 
     def begin(self) -> None:
@@ -68,8 +68,8 @@ class Watch(ResponseParser):
         self.marks = deque()
         self._seen = 0
         self._closed = self._turn.closed = []
-        self._is_over = False
-        self._is_broken = False
+        self._has_ended = False
+        self._has_broken = False
         self._teller = None
 
     def _read(self, frame: Frame) -> bool:
@@ -81,9 +81,9 @@ class Watch(ResponseParser):
         if noted < 0:
             seen = self._seen
             self._look(place)
-            if seen == self._seen and not self._is_over and frame.event in self._noise:
+            if seen == self._seen and not self._has_ended and frame.event in self._noise:
                 self._look_into_noise(frame, place)
-            goes_on = goes_on and not self._is_broken
+            goes_on = goes_on and not self._has_broken
         elif turn.anomaly_count != noted or (turn.protocol == "auto" and _says_something(frame)):
             self.marks.append(Mark("late", place))
         self._teller = None
@@ -92,12 +92,12 @@ class Watch(ResponseParser):
     @property
     def is_over(self) -> bool:
         """Whether the stream has told how it ended."""
-        return self._is_over
+        return self._has_ended
 
     def settle(self) -> None:
         """After a fault of the bytes and at the end: what no event told."""
         place = Place(self._whole, self._turn.lanes.sequence)
-        if not self._is_over:
+        if not self._has_ended:
             self._look(place)
         elif self._turn.is_faulted:
             self.marks.append(Mark("late", place))
@@ -116,7 +116,7 @@ class Watch(ResponseParser):
         while self._seen < len(calls):
             self.marks.append(Mark("opened", place, self._seen))
             self._seen += 1
-        if self._is_over:
+        if self._has_ended:
             return
         if self._turn.status not in ("in_progress", "completed", "incomplete", "cancelled"):
             self._break(place)
@@ -124,7 +124,7 @@ class Watch(ResponseParser):
         if self._closed:
             self._look_at_closed(place)
         if self._turn.is_ended:
-            self._is_over = True
+            self._has_ended = True
             self.marks.append(Mark("ended", place))
 
     @property
@@ -134,7 +134,7 @@ class Watch(ResponseParser):
     def _look_into_noise(self, frame: Frame, place: Place) -> None:
         """What is passed over for its name must not be a call to a client that reads no names."""
         if names_call(frame.data_bytes):
-            self._is_over = self._is_broken = True
+            self._has_ended = self._has_broken = True
             message = f"an event named {frame.event!r} has a call in it"
             error = ErrorInfo("structure", "structure", "event_name_differs", message, place.start)
             self.marks.append(Mark("broken", place, error=error))
@@ -147,10 +147,10 @@ class Watch(ResponseParser):
         self._closed.clear()
 
     def _break(self, place: Place) -> None:
-        self._is_over = True
+        self._has_ended = True
         error = self._turn._error
         is_told = error is not None and error.layer == "provider"
-        self._is_broken = not is_told
+        self._has_broken = not is_told
         if is_told:
             self.marks.append(Mark("failed", place, error=error, names_call=self._names_call()))
         else:
