@@ -28,8 +28,7 @@ async def served(app: Any) -> AsyncIterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
     )
-    server.install_signal_handlers = lambda: None
-    task = asyncio.create_task(server._serve() if hasattr(server, "_serve") else server.serve())
+    task = asyncio.create_task(server._serve())  # serve() would take the process's signals
     while not server.started:
         assert not task.done(), "the server did not start"
         await asyncio.sleep(0.01)

@@ -35,7 +35,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     """Runs `trigate agent` in this process; without keys in the environment but the given ones."""
 
     def ask(*words: str, **environment: str) -> Done:
-        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIGATE_API_KEY"):
+        for name in ("COLUMNS", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TRIGATE_API_KEY"):
             monkeypatch.delenv(name, raising=False)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)

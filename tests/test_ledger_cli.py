@@ -38,6 +38,12 @@ def fill(ledger: Ledger, scope: str = "test") -> None:
 Run = tuple[int, str, str]
 
 
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a pipe, wherever the tests run."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def cli(capsys: pytest.CaptureFixture[str], *words: str) -> Run:
     code = main(["ledger", *words])
     made = capsys.readouterr()

@@ -236,3 +236,8 @@ def _copy(call: ToolCall, cls: type[_C]) -> _C:
     twin._start = call._start
     twin._end = call._end
     return twin
+
+
+def label(call: ToolCall) -> str:
+    """A call as messages name it."""
+    return f"{call._name or 'an unnamed call'} ({call._call_id})"

@@ -15,6 +15,7 @@ __all__ = [
     "TextPart",
     "has_halves",
     "join_halves",
+    "joined",
     "printable",
     "shortened",
     "shown",
@@ -115,3 +116,7 @@ class TextPart:
 
     def __bool__(self) -> bool:
         return bool(self.lane or self._half)
+
+
+def joined(parts: list[TextPart]) -> str:
+    return "".join([part.lane.text for part in parts]) if parts else ""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from trigate._core import Lane, Lanes
-from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, release, snapshot
+from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, label, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
 from trigate.items import (
     ArgumentsDelta,
@@ -33,7 +33,7 @@ from trigate.numbering import Numbering
 from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import TextPart, has_halves, join_halves, shown, size_of
+from trigate.text import TextPart, has_halves, join_halves, joined, shown, size_of
 from trigate.twins import Twins
 from trigate.validate import judge_arguments
 
@@ -298,7 +298,7 @@ class Turn:
         call._end = self.lanes.end
         if self.closed is not None:
             self.closed.append(call)
-        self._notes.decision("call_done", offset, f"{_label(call)} is closed, and its arguments are whole")
+        self._notes.decision("call_done", offset, f"{label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
         if is_early and not self.twins.is_contested(call):
             self._unproven.append(call._position)
@@ -322,7 +322,7 @@ class Turn:
 
     def _release(self, call: ToolCall, offset: int | None) -> ReleasedCall:
         released = release(call)
-        self._notes.decision("call_released", offset, f"{_label(call)} may run")
+        self._notes.decision("call_released", offset, f"{label(call)} may run")
         call._state = "released"
         self.calls[call._position] = released
         return released
@@ -330,7 +330,7 @@ class Turn:
     def void_call(self, call: ToolCall, problem: str, offset: int | None, detail: str) -> None:
         """The call can never run. Whether a cut one is a deviation is known only when the response ends."""
         if call._state == "released" and problem != "conflict":
-            detail = f"{_label(call)} was released, and then: {detail or problem}"
+            detail = f"{label(call)} was released, and then: {detail or problem}"
             self.conflict("released_call_denied", offset, detail)
         if call._state in ("void", "released"):
             return
@@ -341,7 +341,7 @@ class Turn:
         call._problem = problem
         if was_streaming:
             call._end = self.lanes.end
-        self._notes.decision("call_void", offset, f"{_label(call)} may not run: {problem}")
+        self._notes.decision("call_void", offset, f"{label(call)} may not run: {problem}")
         if problem not in ("incomplete", "response_not_completed", "conflict"):
             self.anomaly(f"call_{problem}", offset, detail)
         if was_streaming:
@@ -482,9 +482,9 @@ class Turn:
             protocol=self.protocol,
             reason=self.reason,
             calls=tuple([snapshot(call) for call in calls]),
-            texts=tuple([_joined(texts.get(choice, [])) for choice in range(max(texts) + 1)]),
-            reasoning=_joined(self._reasoning),
-            refusal=_joined(self._refusal),
+            texts=tuple([joined(texts.get(choice, [])) for choice in range(max(texts) + 1)]),
+            reasoning=joined(self._reasoning),
+            refusal=joined(self._refusal),
             usage=self.usage,
             id=self.id,
             model=self.model,
@@ -497,11 +497,3 @@ class Turn:
             sequence_number=self.lanes.sequence if self.numbering.is_own_whole else None,
             last_event_id=self.numbering.last_id,
         )
-
-
-def _joined(parts: list[TextPart]) -> str:
-    return "".join([part.lane.text for part in parts]) if parts else ""
-
-
-def _label(call: ToolCall) -> str:
-    return f"{call._name or 'an unnamed call'} ({call._call_id})"

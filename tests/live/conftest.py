@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from llama_server import serving
 
-collect_ignore = [] if importlib.util.find_spec("xllamacpp") else ["test_live.py"]
+collect_ignore = [] if importlib.util.find_spec("xllamacpp") else ["test_live.py", "test_live_agents.py"]
 
 
 @pytest.fixture(scope="session")
