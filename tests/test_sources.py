@@ -162,6 +162,38 @@ def test_other_wrong_sources(make: Callable[[], Any]) -> None:
         collect(make())
 
 
+def test_a_wrong_source_is_told_what_to_do() -> None:
+    """The stream object of an SDK holds a response, and gives objects where bytes are wanted."""
+    httpx2 = pytest.importorskip("httpx2")
+
+    class Held:
+        def __init__(self, **held: object) -> None:
+            self.__dict__.update(held)
+
+        def __iter__(self) -> Iterator[Any]:
+            yield self
+
+        async def __aiter__(self) -> AsyncIterator[Any]:
+            yield self
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield DATA
+
+    for name in ("response", "http_response"):
+        held: Any = Held(**{name: httpx2.Response(200, content=DATA)})
+        with pytest.raises(TypeError, match=rf"Held holds an HTTP response: pass its \.{name}$"):
+            trigate.parse(held, PROTOCOL)
+        with pytest.raises(TypeError, match=rf"pass its \.{name}$"):
+            collect(held)
+        assert trigate.parse(getattr(held, name), PROTOCOL) == trigate.parse(DATA, PROTOCOL)
+    number: Any = 5
+    with pytest.raises(TypeError, match=r"a source is an HTTP response, bytes.* not int$"):
+        trigate.parse(number)
+    later: Any = chunks()
+    with pytest.raises(TypeError, match="use aiter_items"):
+        trigate.parse(later)
+
+
 def test_without_deltas() -> None:
     kinds = [type(item).__name__ for item in trigate.iter_items(DATA, PROTOCOL, deltas=False)]
     assert kinds == ["ToolCallStarted", "ToolCallDone", "ResponseEnded"]

@@ -15,7 +15,7 @@ from trigate.response import Response
 from trigate.sources.bodies import body_of, library_of
 from trigate.sources.clock import Clock
 from trigate.sources.http import refusal_of
-from trigate.sources.plain import PlainSource, chunks_of
+from trigate.sources.plain import PlainSource, check_is_source, chunks_of
 from trigate.sources.pump import parser_for
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def aiter_items(
 
 
 def _async_chunks(source: AsyncIterable[Buffer] | Source) -> AsyncIterator[Buffer]:
+    check_is_source(source)
     if isinstance(source, AsyncIterable):
         return aiter(source)
     return _later(chunks_of(cast("PlainSource", source)))
