@@ -68,12 +68,22 @@ def test_a_key_that_cannot_be_sent_is_refused_without_showing_it(key: str) -> No
         ("secret", "must be an http"),
         ("http:///secret", "must be an http"),
         ("http://127.0.0.1:99999/v1", "Port out of range"),
+        ("http://127.0.0.1/v1/chat/completions", "must end before /chat/completions"),
     ],
 )
 def test_a_url_that_holds_secrets_or_is_none_is_refused_without_showing_it(url: str, told: str) -> None:
     with pytest.raises(ValueError, match=told) as caught:
         LiveModel("m", CHAT, base_url=url)
     assert "secret" not in str(caught.value)
+
+
+def test_a_name_for_a_dialect_and_a_list_for_a_toolset_are_refused_at_once() -> None:
+    wrong: Any = "openai-chat"
+    with pytest.raises(TypeError, match=r"DIALECTS\['openai-chat'\], not 'openai-chat'"):
+        LiveModel("m", wrong)
+    wrong = []
+    with pytest.raises(TypeError, match=r"must be a Toolset, .* not a list"):
+        Agent(LiveModel("m", CHAT), wrong)
 
 
 def test_without_the_client_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -366,6 +366,12 @@ def test_answers_may_be_asynchronous(protocol: str) -> None:
         assert asyncio.run(through(allow)) == (expected.out, expected.gate.decisions)
 
 
+def test_what_cannot_be_asked_is_refused_before_the_first_byte() -> None:
+    names: Any = {"get_weather"}
+    with pytest.raises(TypeError, match="allow must be a function"):
+        CallGate("anthropic-messages", names)
+
+
 def test_an_asynchronous_answer_to_a_synchronous_question() -> None:
     gate = CallGate("anthropic-messages", later)
     with pytest.raises(TypeError, match="afeed"):

@@ -133,6 +133,8 @@ def test_any_object_with_the_members_is_a_tool() -> None:
     assert (made.name, made.read_only, run(made, a=3)) == ("foreign", True, 3)
     with pytest.raises(TypeError, match="a tool has a name"):
         Toolset([object()])
+    with pytest.raises(TypeError, match="@tool makes one of a function"):
+        Toolset([run])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -54,7 +54,8 @@ class LiveModel:
     base_url  "" for the provider's own; for another server, up to the part before the dialect's path ("/v1")
     client    an httpx2.AsyncClient that is used and not closed; None to make one for each request
 
-    ValueError for a key or a URL that cannot be sent, or a URL that holds credentials; ImportError without httpx2.
+    ValueError for a key or a URL that cannot be sent, or a URL that holds credentials; TypeError for what is no
+    Dialect; ImportError without httpx2.
     """
 
     def __init__(
@@ -66,11 +67,15 @@ class LiveModel:
         base_url: str = "",
         client: httpx2.AsyncClient | None = None,
     ) -> None:
+        if not isinstance(dialect, Dialect):
+            raise TypeError(
+                f"dialect must be one of trigate.agent.DIALECTS, as DIALECTS['openai-chat'], not {dialect!r}"
+            )
         self._httpx = _httpx2()
         self._name = name
         self._dialect = dialect
         self._key = _checked_key(key)
-        self._url = _checked_url(base_url or dialect.base_url).rstrip("/") + dialect.path
+        self._url = _checked_url(base_url or dialect.base_url, dialect.path) + dialect.path
         self._client = client
 
     @property
@@ -170,8 +175,8 @@ def _checked_key(key: str | None) -> str | None:
     return key
 
 
-def _checked_url(url: str) -> str:
-    """The URL, if it is one. What is wrong with it is told without quoting it."""
+def _checked_url(url: str, path: str) -> str:
+    """The URL, if path may be put behind it. What is wrong with it is told without quoting it."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("base_url must be an http:// or https:// URL with a host")
@@ -180,6 +185,9 @@ def _checked_url(url: str) -> str:
     if parts.query or parts.fragment:
         raise ValueError("base_url must have no ? and no #: the path of the API is put behind it")
     parts.port  # noqa: B018 - ValueError for one out of range
+    url = url.rstrip("/")
+    if url.endswith(path):
+        raise ValueError(f"base_url must end before {path}: the path of the API is put behind it")
     return url
 
 

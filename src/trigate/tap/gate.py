@@ -75,6 +75,8 @@ class CallGate:
         strict: bool = False,
         ids: Literal["wire", "generate"] = "wire",
     ) -> None:
+        if not callable(allow):
+            raise TypeError(f"allow must be a function that is given the call, not {allow!r}")
         if until not in ("call", "response"):
             raise ValueError(f"until must be 'call' or 'response', not {until!r}")
         if max_held_bytes < 0:

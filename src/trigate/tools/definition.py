@@ -196,7 +196,9 @@ def as_tool(thing: Any) -> Tool:
     try:
         members = {name: getattr(thing, name) for name in ("name", "parameters", "function")}
     except AttributeError as error:
-        raise TypeError(f"a tool has a name, parameters and a function: {thing!r} has not") from error
+        raise TypeError(
+            f"a tool has a name, parameters and a function: {thing!r} has not; @tool makes one of a function"
+        ) from error
     for name in ("description", *_DECLARED):
         if hasattr(thing, name):
             members[name] = getattr(thing, name)
