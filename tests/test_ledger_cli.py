@@ -126,11 +126,11 @@ def test_reconcile_writes_once(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("list", "{path}.missing"), "unable to open database file"),
+        (("list", "{path}.missing"), "there is no such file"),
         (("list", "mysql://user:secret@host/x"), "not mysql://"),
         (("list", "redis://127.0.0.1:1"), "cannot be used"),
         (("list", "{path}", "--limit", "0"), "a whole number from 1 on, not '0'"),
-        (("show", "{path}", "call_1"), "an id is made of hexadecimal digits"),
+        (("show", "{path}", "call_1"), "which `trigate ledger list` shows"),
         (("show", "{path}", "0" * 64), "no call has an id that begins with 000"),
         (
             ("reconcile", "{path}", "{id}"),

@@ -140,7 +140,10 @@ class Ledger(ABC):
     def find(self, prefix: str) -> list[Entry]:
         """Entries whose key's id begins so, at most two: enough to see whether it names one."""
         if not prefix or not _HEX.issuperset(prefix):
-            raise ValueError(f"an id is made of hexadecimal digits, not {prefix!r}")
+            raise ValueError(
+                f"an id is made of hexadecimal digits, not {prefix!r}: "
+                "it is the key's, which `trigate ledger list` shows, not the call's"
+            )
         now, found = self._find(prefix)
         return [rules.seen(entry, now) for entry in found]
 

@@ -81,6 +81,8 @@ class SQLiteLedger(Ledger):
         except sqlite3.Error as error:
             number = getattr(error, "sqlite_errorcode", 0) & 0xFF
             code, meaning = _CODES.get(number, _UNKNOWN_CODE)
+            if number == sqlite3.SQLITE_CANTOPEN and self._mode != "rwc" and not self._path.exists():
+                meaning = "there is no such file"
             raise LedgerError(
                 f"the ledger {self._path} cannot be used: {error} ({meaning})", code=code
             ) from error
