@@ -134,7 +134,15 @@ def test_an_upstream_that_is_not_there_is_a_502(example: Any) -> None:
 def test_settings_come_from_the_environment(example: Any) -> None:
     read = example["Settings"].from_environment
     assert read({}).mode == "gate"
-    named = read({"GATEWAY_MODE": "tap", "GATEWAY_DENIED": "pay,delete_*", "GATEWAY_OPENAI_URL": "http://a/"})
+    named = read(
+        {"GATEWAY_MODE": "tap", "GATEWAY_DENIED": "pay, delete_*,", "GATEWAY_OPENAI_URL": "http://a/"}
+    )
     assert (named.mode, named.denied, named.openai) == ("tap", ("pay", "delete_*"), "http://a")
     with pytest.raises(ValueError, match="GATEWAY_MODE must be one of plain, json, tap, gate, not 'fast'"):
         read({"GATEWAY_MODE": "fast"})
+    for url in ("http://a/v1/", "a:80", ""):
+        with pytest.raises(ValueError, match=r"GATEWAY_OPENAI_URL must be .* before /v1"):
+            read({"GATEWAY_OPENAI_URL": url})
+    for seconds in ("0", "soon", "nan", "-1"):
+        with pytest.raises(ValueError, match=f"GATEWAY_IDLE_TIMEOUT must be .* not '{seconds}'"):
+            read({"GATEWAY_IDLE_TIMEOUT": seconds})

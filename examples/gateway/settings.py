@@ -18,7 +18,7 @@ Mode: TypeAlias = Literal["plain", "json", "tap", "gate"]
 @dataclass(frozen=True)
 class Settings:
     """
-    openai, anthropic   base URLs of the upstreams, without a path
+    openai, anthropic   base URLs of the upstreams, without the API's /v1
     mode                plain: bytes through, nothing else. json: the same, and each event's data read by json.loads
                         (what many gateways do; here to compare). tap: watched by a Tap. gate: watched, and calls held
                         by a CallGate
@@ -40,11 +40,30 @@ class Settings:
         mode = environment.get("GATEWAY_MODE", cls.mode)
         if mode not in get_args(Mode):
             raise ValueError(f"GATEWAY_MODE must be one of {', '.join(get_args(Mode))}, not {mode!r}")
+        names = (name.strip() for name in environment.get("GATEWAY_DENIED", "").split(","))
         return cls(
-            openai=environment.get("GATEWAY_OPENAI_URL", cls.openai).rstrip("/"),
-            anthropic=environment.get("GATEWAY_ANTHROPIC_URL", cls.anthropic).rstrip("/"),
+            openai=_upstream(environment, "GATEWAY_OPENAI_URL", cls.openai),
+            anthropic=_upstream(environment, "GATEWAY_ANTHROPIC_URL", cls.anthropic),
             mode=mode,
-            denied=tuple(name for name in environment.get("GATEWAY_DENIED", "").split(",") if name),
-            idle_timeout=float(environment.get("GATEWAY_IDLE_TIMEOUT", cls.idle_timeout)),
-            max_request_bytes=int(environment.get("GATEWAY_MAX_REQUEST_BYTES", cls.max_request_bytes)),
+            denied=tuple(name for name in names if name),
+            idle_timeout=_number(environment, "GATEWAY_IDLE_TIMEOUT", cls.idle_timeout),
+            max_request_bytes=int(_number(environment, "GATEWAY_MAX_REQUEST_BYTES", cls.max_request_bytes)),
         )
+
+
+def _upstream(environment: Mapping[str, str], name: str, default: str) -> str:
+    url = environment.get(name, default).rstrip("/")
+    if not url.startswith(("http://", "https://")) or url.endswith("/v1"):
+        raise ValueError(f"{name} must be an http:// or https:// URL that ends before /v1")
+    return url
+
+
+def _number(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name, str(default))
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0:
+        raise ValueError(f"{name} must be a number above 0, not {text!r}")
+    return number
