@@ -86,6 +86,14 @@ def test_a_name_for_a_dialect_and_a_list_for_a_toolset_are_refused_at_once() -> 
         Agent(LiveModel("m", CHAT), wrong)
 
 
+def test_a_path_that_is_not_there_is_named() -> None:
+    result = run(Server((404, b"<html>")))
+    assert (result.status, result.reason) == ("failed", "not_found")
+    assert result.message.startswith(
+        "the server answered 404 to https://api.openai.com/v1/chat/completions: "
+    )
+
+
 def test_without_the_client_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(ImportError, match=r"pip install 'trigate\[httpx\]'"):

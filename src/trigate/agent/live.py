@@ -91,7 +91,7 @@ class LiveModel:
 
     async def ask(self, body: dict[str, Any], seconds: float) -> Reply:
         httpx = self._httpx
-        answer = _Answer(self._dialect.protocol)
+        answer = _Answer(self._dialect.protocol, self._url)
         try:
             async with asyncio.timeout(seconds):
                 if self._client is not None:
@@ -133,8 +133,9 @@ class LiveModel:
 class _Answer:
     """One answer while it comes."""
 
-    def __init__(self, protocol: str) -> None:
+    def __init__(self, protocol: str, url: str) -> None:
         self._protocol = protocol
+        self._url = url
         self._parser = ResponseParser(protocol, deltas=False)
         self._stream = bytearray()
         self._failure = self._message = ""
@@ -157,7 +158,9 @@ class _Answer:
         if not self._failure and self.http_status is not None and not 200 <= self.http_status < 300:
             self._failure = FAILURES.get(self.http_status, "http_error")
             told = response.error.message if response.error is not None else "no reason was given"
-            self._message = f"the server answered {self.http_status}: {told}"
+            # A base_url that lacks its /v1 shows here alone.
+            asked = f" to {self._url}" if self.http_status == 404 else ""
+            self._message = f"the server answered {self.http_status}{asked}: {told}"
         return Reply(
             response=response,
             stream=stream,
