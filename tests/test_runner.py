@@ -165,6 +165,9 @@ def test_without_permission_nothing_runs() -> None:
 
 
 def test_wrong_options() -> None:
+    tools: Any = [double]
+    with pytest.raises(TypeError, match=r"must be a Toolset, .* not a list"):
+        Runner(tools)
     wrong: Any = "some"
     with pytest.raises(ValueError, match="on_bad must be"):
         Runner(Toolset([double]), on_bad=wrong)

@@ -89,6 +89,8 @@ def test_only_a_released_call_is_judged() -> None:
     for thing in (draft, "send", None):
         with pytest.raises(TypeError, match="only a ReleasedCall is judged"):
             judge(thing, Toolset([send]))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be a Toolset, .* not a list"):
+        judge(released("send", {"to": "x"}), [send])  # type: ignore[arg-type]
 
 
 def test_a_record_is_plain_and_holds_no_arguments() -> None:

@@ -67,10 +67,6 @@ class Agent:
         extra: Mapping[str, Any] | None = None,
         one_call: bool = False,
     ) -> None:
-        if not isinstance(toolset, Toolset):
-            raise TypeError(
-                f"toolset must be a Toolset, as Toolset([tool, ...]), not a {type(toolset).__name__}"
-            )
         self._model = model
         self._toolset = toolset
         self._instructions = instructions

@@ -38,6 +38,7 @@ from trigate.tools import (
     problem_of,
     problem_of_void,
 )
+from trigate.tools.toolset import check_is_toolset
 
 __all__ = ["Runner"]
 
@@ -88,6 +89,7 @@ class Runner:
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
+        check_is_toolset(toolset)
         if on_bad not in ("each", "all_or_nothing"):
             raise ValueError(f"on_bad must be 'each' or 'all_or_nothing', not {on_bad!r}")
         if parallel < 1:

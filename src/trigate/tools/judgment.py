@@ -24,7 +24,7 @@ from trigate.tools.discovery import FIND_TOOLS
 from trigate.tools.policy import Policy, PolicyLike
 from trigate.tools.problem import Finding, Problem, problem_of
 from trigate.tools.schema import Part, path_of
-from trigate.tools.toolset import Toolset
+from trigate.tools.toolset import Toolset, check_is_toolset
 
 __all__ = ["Judgment", "Verdict", "judge"]
 
@@ -84,9 +84,12 @@ class Judgment(msgspec.Struct, frozen=True, kw_only=True):
 def judge(
     call: ReleasedCall, toolset: Toolset, policy: PolicyLike | None = None, context: Context | None = None
 ) -> Judgment:
-    """Judges one call. policy: None for one that permits tools that only read. TypeError for a call not released."""
+    """Judges one call. policy: None for one that permits tools that only read. TypeError for a call not released,
+    and for what is no Toolset.
+    """
     if not isinstance(call, ReleasedCall):
         raise TypeError(f"only a ReleasedCall is judged, not a {type(call).__name__}: a draft may be cut")
+    check_is_toolset(toolset)
     bench = _Bench(call, context or Context(call=call))
     bench.ask(toolset, Policy() if policy is None else policy)
     return Judgment(

@@ -18,7 +18,7 @@ from trigate.tools.definition import Tool, as_tool
 if TYPE_CHECKING:
     from trigate.tools.discovery import DiscoveringToolset
 
-__all__ = ["Toolset"]
+__all__ = ["Toolset", "check_is_toolset"]
 
 
 class Toolset:
@@ -82,3 +82,9 @@ class Toolset:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {', '.join(self._offered())}>"
+
+
+def check_is_toolset(toolset: object) -> None:
+    """TypeError for the tools themselves in place of their set."""
+    if not isinstance(toolset, Toolset):
+        raise TypeError(f"toolset must be a Toolset, as Toolset([tool, ...]), not a {type(toolset).__name__}")
