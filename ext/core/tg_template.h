@@ -40,15 +40,15 @@ typedef struct tg_template {
     uint32_t type_len;
     uint32_t prefix_len; /* 0: no frame is known */
     uint32_t suffix_len;
-    tg_pattern frame; /* of all from the prefix to the suffix; it points into this block */
+    tg_pattern frame;      /* of all from the prefix to the suffix; it points into this block */
     const uint8_t *suffix; /* of the frame; in this block too */
     uint8_t hole_count;
-    uint8_t holes[TG_HOLES]; /* tg_hole_kind */
+    uint8_t holes[TG_HOLES];      /* tg_hole_kind */
     uint32_t sizes[TG_HOLES + 1]; /* of the literals; prefix and suffix belong to the first and the
                                    * last */
-    uint32_t lane;   /* the caller's: where the text goes */
-    uint64_t epoch;  /* the caller's: when that was so */
-    uint8_t bytes[]; /* type, head, prefix, literals, suffix, TG_PATTERN_PAD zeros */
+    uint32_t lane;                /* the caller's: where the text goes */
+    uint64_t epoch;               /* the caller's: when that was so */
+    uint8_t bytes[];              /* type, head, prefix, literals, suffix, TG_PATTERN_PAD zeros */
 } tg_template;
 
 /* NULL: too long, or no memory. */
