@@ -138,6 +138,8 @@ class Head:
     A first line, and the blank space before it, are held up to `limit` bytes each.
     """
 
+    __slots__ = ("_allowed", "_blank", "_limit", "_longest", "held")
+
     def __init__(self, allowed: tuple[Framing, ...], limit: int) -> None:
         self.held = bytearray()
         self._allowed = allowed

@@ -20,6 +20,8 @@ class Twins:
     has_choices: wire keys begin with a choice, each with its own indices and ids.
     """
 
+    __slots__ = ("_calls", "_whole", "has_choices")
+
     def __init__(self, calls: list[ToolCall]) -> None:
         self.has_choices = False
         self._calls = calls

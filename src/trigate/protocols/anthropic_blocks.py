@@ -158,6 +158,8 @@ class Block:
 class Blocks:
     """The blocks of one message, by index and in the order in which they began."""
 
+    __slots__ = ("_by_index", "_next", "_turn", "all")
+
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._by_index: dict[int, Block] = {}

@@ -20,6 +20,8 @@ __all__ = ["EventNames"]
 class EventNames:
     """Compares the names of one stream with its types. known: the names that events of the protocol have."""
 
+    __slots__ = ("_is_named", "_known", "_turn")
+
     def __init__(self, turn: Turn, known: Collection[str]) -> None:
         self._turn = turn
         self._known = known

@@ -27,6 +27,8 @@ __all__ = ["Copies"]
 class Copies:
     """Compares what the items of one turn say of themselves, and closes them."""
 
+    __slots__ = ("_slots", "_text", "_turn")
+
     def __init__(self, turn: Turn, slots: Slots, text: ResponsesText) -> None:
         self._turn = turn
         self._slots = slots

@@ -76,6 +76,8 @@ def client_kind(item: ItemMembers) -> CallKind | None:
 class Slots:
     """All items of one turn, in the order in which they began."""
 
+    __slots__ = ("_by_index", "_by_item", "_by_place", "_next", "_turn", "_unfinished", "all")
+
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._by_index: dict[int, Slot] = {}

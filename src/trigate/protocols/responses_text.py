@@ -69,6 +69,8 @@ _FOLLOWERS = {
 class ResponsesText:
     """Collects the text parts of one turn. `locate` gives the output index of a place and opens what is missing."""
 
+    __slots__ = ("_locate", "_parts", "_turn")
+
     def __init__(self, turn: Turn, locate: Callable[[Place, str, Frame], int]) -> None:
         self._turn = turn
         self._locate = locate
