@@ -13,7 +13,7 @@ import pytest
 
 import trigate
 from test_runner import FREE, counted, double, response
-from trigate.ledger import SQLiteLedger, key_of
+from trigate.ledger import Claim, Entry, SQLiteLedger, key_of
 from trigate.runner import CallResult, Runner
 from trigate.tools import Cancellation, Context, Problem, ToolError, Toolset, tool
 
@@ -373,3 +373,41 @@ def test_a_thousand_calls_are_a_thousand_answers() -> None:
     calls = [(f"c{at}", "double", json.dumps({"number": at})) for at in range(1000)]
     turn = Runner(Toolset([double]), parallel=16).run(response(*calls))
     assert [each.content for each in turn] == [str(2 * at) for at in range(1000)]
+
+
+def test_a_cancelled_turn_waits_for_each_outcome_although_others_end_first(tmp_path: Path) -> None:
+    """One call ends while the other one still writes what became of it."""
+    began, asked = asyncio.Event(), threading.Event()
+
+    @tool
+    async def act() -> str:
+        began.set()
+        await asyncio.sleep(20)
+        return "late"
+
+    def fresh() -> None:
+        asked.set()
+        time.sleep(0.1)
+
+    @tool(fresh=fresh)
+    def look() -> str:
+        return "looked"
+
+    class Slow(SQLiteLedger):
+        def give_up(self, claim: Claim, why: str) -> Entry:
+            time.sleep(0.2)
+            return super().give_up(claim, why)
+
+    async def main(ledger: SQLiteLedger) -> None:
+        given = response(("a", "act", "{}"), ("b", "look", "{}"))
+        task = asyncio.create_task(Runner(Toolset([act, look]), FREE, ledger=ledger).arun(given))
+        await began.wait()
+        while not asked.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert [entry.state for entry in ledger.entries()] == ["unknown"]
+
+    with Slow(tmp_path / "ledger.db") as ledger:
+        asyncio.run(main(ledger))

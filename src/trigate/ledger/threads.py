@@ -21,7 +21,7 @@ from trigate.ledger.contract import Ledger
 from trigate.ledger.entry import Ask, Claim, Entry, Finding, State
 from trigate.ledger.key import Key
 
-__all__ = ["AsyncLedger", "in_threads"]
+__all__ = ["AsyncLedger", "in_threads", "patiently"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -84,7 +84,7 @@ class _InThreads:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             with contextlib.suppress(TrigateError):
-                await _patiently(work)
+                await patiently(work)
             raise
 
     async def propose(self, key: Key, digest: str, *, read_only: bool = False) -> Entry:
@@ -100,10 +100,10 @@ class _InThreads:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             with contextlib.suppress(TrigateError):
-                for claim in await _patiently(work):
+                for claim in await patiently(work):
                     if claim.outcome == "claimed":
                         why = "cancelled before the run"
-                        await _patiently(self._submit(self._ledger.fail, claim, why, started=False))
+                        await patiently(self._submit(self._ledger.fail, claim, why, started=False))
             raise
 
     async def renew(self, claim: Claim, *, lease: float = 60.0) -> Claim:
@@ -157,7 +157,7 @@ class _InThreads:
         await self.close()
 
 
-async def _patiently(work: asyncio.Future[_T]) -> _T:
+async def patiently(work: asyncio.Future[_T]) -> _T:
     """Waits for the end however often it is cancelled."""
     while not work.done():
         with contextlib.suppress(asyncio.CancelledError):

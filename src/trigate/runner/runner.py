@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from trigate.calls import ReleasedCall, ToolCall
 from trigate.ledger import AsyncLedger, Key, Ledger, key_of
+from trigate.ledger.threads import patiently
 from trigate.response import Response
 from trigate.runner.background import run_in_background
 from trigate.runner.claims import Claims
@@ -315,7 +316,8 @@ class _Turn:
             result = await self._work(judgment, tool)
         except asyncio.CancelledError:
             gone = Problem(code="timeout_unknown", message="it was called off while it ran")
-            await asyncio.shield(claims.settle(taken, without(call, judgment, "unknown", gone)))
+            told = claims.settle(taken, without(call, judgment, "unknown", gone))
+            await patiently(asyncio.ensure_future(told))
             raise
         return await claims.settle(taken, result)
 
@@ -368,12 +370,13 @@ async def _all_of(works: Sequence[Awaitable[_T]]) -> list[_T]:
     """The results in order. If this is cancelled, all are, and each is waited for: it has an outcome to write."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
+        if tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+        await patiently(asyncio.gather(*tasks, return_exceptions=True))
+    return [task.result() for task in tasks]
 
 
 def _held_back(judgment: Judgment) -> CallResult:
