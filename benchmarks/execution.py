@@ -25,7 +25,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))  # where the streams are
 
-import marks  # noqa: E402
+import marks  # noqa: E402 - this and what follows: after the path
 from book import machine  # noqa: E402
 from test_runner import response as response_of  # noqa: E402
 from trigate.ledger import Ledger, SQLiteLedger  # noqa: E402

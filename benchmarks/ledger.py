@@ -25,7 +25,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))  # where the servers and the streams are
 
-import marks  # noqa: E402
+import marks  # noqa: E402 - this and what follows: after the path
 from ledger_servers import SERVERS, Missing  # noqa: E402
 from ledgers import response_of  # noqa: E402
 from trigate.ledger import Ask, Ledger, digest_of, key_of, open_ledger  # noqa: E402

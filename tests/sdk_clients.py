@@ -6,19 +6,36 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
-from recorded import corpus_entries
+from recorded import corpus_entries, corpus_stream
+from trigate.compat.shadow import Difference
 
 httpx2 = pytest.importorskip("httpx2", reason="httpx2 is not installed: make sdk")
 
-__all__ = ["ANTHROPIC", "OPENAI", "Seen", "aseen", "asked", "client_options", "odd_chunks", "seen"]
+__all__ = [
+    "ANTHROPIC",
+    "OPENAI",
+    "Make",
+    "Seen",
+    "aseen",
+    "asked",
+    "check_shadow_finds_nothing",
+    "check_the_caller_sees_the_same",
+    "check_the_caller_sees_the_same_asynchronously",
+    "client_options",
+    "odd_chunks",
+    "seen",
+]
 
 Seen = list[Any]
+#: A client that gets this body, whatever it asks.
+Make = Callable[[bytes], Any]
 #: The two ways to ask for a stream of each protocol: its events alone, and with them what they add up to.
 OPENAI = {
     "openai-responses": ("responses.create", "responses.stream"),
@@ -110,3 +127,28 @@ async def aseen(client: Any, ask: str) -> Seen:
         except Exception as error:
             found.append((type(error).__name__, str(error)))
     return found
+
+
+def check_the_caller_sees_the_same(face: Any, make: Make, file: str, ask: str) -> None:
+    data = corpus_stream(file)
+    unpatched = seen(make(data), ask)
+    with face.patch():
+        patched = seen(make(data), ask)
+    assert patched == unpatched != []
+
+
+def check_the_caller_sees_the_same_asynchronously(face: Any, make: Make, file: str, ask: str) -> None:
+    data = corpus_stream(file)
+    unpatched = asyncio.run(aseen(make(data), ask))
+    client = make(data)
+    face.patch(client)
+    assert asyncio.run(aseen(client, ask)) == unpatched
+
+
+def check_shadow_finds_nothing(face: Any, make: Make, file: str, ask: str) -> None:
+    found: list[Difference] = []
+    data = corpus_stream(file)
+    client = make(data)
+    face.patch(client, shadow=found.append)
+    assert seen(client, ask) == seen(make(data), ask)
+    assert found == []

@@ -5,13 +5,20 @@ The exceptions are rows of a table in docs/compat/openai.md, where the SDK's own
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from recorded import corpus_stream, needs_corpus
-from sdk_clients import OPENAI, aseen, asked, client_options, seen
+from recorded import needs_corpus
+from sdk_clients import (
+    OPENAI,
+    asked,
+    check_shadow_finds_nothing,
+    check_the_caller_sees_the_same,
+    check_the_caller_sees_the_same_asynchronously,
+    client_options,
+    seen,
+)
 from sdk_deviations import check_rows, rows
 from trigate.compat import openai as face
 from trigate.compat.shadow import Difference
@@ -46,32 +53,19 @@ def text(found: list[Any]) -> str:
 @needs_corpus
 @pytest.mark.parametrize(("file", "ask"), asked(OPENAI))
 def test_the_caller_sees_the_same(file: str, ask: str) -> None:
-    data = corpus_stream(file)
-    unpatched = seen(make(data), ask)
-    with face.patch():
-        patched = seen(make(data), ask)
-    assert patched == unpatched != []
+    check_the_caller_sees_the_same(face, make, file, ask)
 
 
 @needs_corpus
 @pytest.mark.parametrize(("file", "ask"), asked(OPENAI, 6))
 def test_the_caller_sees_the_same_asynchronously(file: str, ask: str) -> None:
-    data = corpus_stream(file)
-    unpatched = asyncio.run(aseen(make_async(data), ask))
-    client = make_async(data)
-    face.patch(client)
-    assert asyncio.run(aseen(client, ask)) == unpatched
+    check_the_caller_sees_the_same_asynchronously(face, make_async, file, ask)
 
 
 @needs_corpus
 @pytest.mark.parametrize(("file", "ask"), asked(OPENAI, 6))
 def test_shadow_finds_nothing(file: str, ask: str) -> None:
-    found: list[Difference] = []
-    data = corpus_stream(file)
-    client = make(data)
-    face.patch(client, shadow=found.append)
-    assert seen(client, ask) == seen(make(data), ask)
-    assert found == []
+    check_shadow_finds_nothing(face, make, file, ask)
 
 
 # -- where the SDK departs from the standard ---------------------------------------------------------

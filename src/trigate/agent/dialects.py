@@ -43,16 +43,21 @@ class Dialect(ABC):
         return [turn.response.to_message(), *turn.messages()]
 
 
-class OpenAIResponses(Dialect):
-    """Stateless: nothing is stored at the provider, so reasoning comes back encrypted and is sent again."""
+class _OpenAI(Dialect):
+    """What OpenAI's APIs share."""
 
-    protocol = "openai-responses"
     base_url = "https://api.openai.com/v1"
-    path = "/responses"
     key_variable = "OPENAI_API_KEY"
 
     def headers(self, key: str | None) -> dict[str, str]:
-        return _bearer(key)
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+
+class OpenAIResponses(_OpenAI):
+    """Stateless: nothing is stored at the provider, so reasoning comes back encrypted and is sent again."""
+
+    protocol = "openai-responses"
+    path = "/responses"
 
     def body(
         self, model: str, instructions: str, items: list[Any], toolset: Toolset, output_tokens: int
@@ -67,16 +72,11 @@ class OpenAIResponses(Dialect):
         return [*turn.response.to_message(), *turn.messages()]
 
 
-class OpenAIChat(Dialect):
+class OpenAIChat(_OpenAI):
     """Chat Completions, and every server that speaks them."""
 
     protocol = "openai-chat"
-    base_url = "https://api.openai.com/v1"
     path = "/chat/completions"
-    key_variable = "OPENAI_API_KEY"
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        return _bearer(key)
 
     def body(
         self, model: str, instructions: str, items: list[Any], toolset: Toolset, output_tokens: int
@@ -114,10 +114,6 @@ class AnthropicMessages(Dialect):
     def answered(self, turn: TurnResult) -> list[Any]:
         blocks = [block for message in turn.messages() for block in message["content"]]
         return [turn.response.to_message(), {"role": "user", "content": blocks}]
-
-
-def _bearer(key: str | None) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def _with_tools(body: dict[str, Any], tools: list[dict[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import trigate
-from trigate.compat.media_type import EVENT_STREAM, is_event_stream
+from trigate.compat.media_type import is_event_stream, mismatch
+from trigate.compat.reading import Reading
 
 if TYPE_CHECKING:
     from typing import Self
@@ -37,38 +38,26 @@ def events(response: ClientResponse, *, limits: trigate.Limits | None = None) ->
             response.request_info,
             response.history,
             status=response.status,
-            message=f"expected a response of type {EVENT_STREAM!r}, its Content-Type is {content_type!r}",
+            message=mismatch(content_type),
             headers=response.headers,
         )
     return EventStream(response, limits)
 
 
-class EventStream:
+class EventStream(Reading):
     """An asynchronous iterator over the events of one response.
 
     `async with events(response) as stream` closes the response when it is left, however that comes about; without
     it, the response is closed by who opened it. A response that was read to its end is released by aiohttp itself.
 
-    response            what was given
-    leftover            None until the body has come to its end; then what it left unfinished, false if nothing
-    last_event_id       of the stream so far, also where a block without data set it
-    reconnection_time   of the stream so far in milliseconds, also where a block without data set it; or None
+    response: what was given. See Reading for the rest.
     """
 
     def __init__(self, response: ClientResponse, limits: trigate.Limits | None = None) -> None:
         self.response = response
-        self.leftover: trigate.Leftover | None = None
         self._decoder = trigate.SSEDecoder(limits=limits)
         self._ready: deque[trigate.ServerSentEvent] = deque()
         self._is_over = False
-
-    @property
-    def last_event_id(self) -> str:
-        return self._decoder.last_event_id
-
-    @property
-    def reconnection_time(self) -> int | None:
-        return self._decoder.reconnection_time
 
     def __aiter__(self) -> Self:
         return self

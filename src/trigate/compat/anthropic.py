@@ -7,15 +7,12 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from trigate.compat.sdk_events import Decoder, ServerSentEvent
-from trigate.compat.sdk_point import SDKPoint
-from trigate.compat.shadow import shadow as shadowed
+from trigate.compat.sdk_point import SDKPoint, made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trigate.compat.patching import Patch
     from trigate.compat.shadow import Report
     from trigate.limits import Limits
@@ -45,12 +42,9 @@ def patch(
     (Bedrock's, which reads AWS event streams) one of its own.
     ImportError: anthropic is not installed.
     """
-
-    def make(original: Callable[[], Any]) -> Any:
-        ours = Decoder(errors=errors, limits=limits, keeps_raw=True)
-        return ours if shadow is None else shadowed(original(), ours, report=shadow)
-
-    return _POINT.patch(client, make)
+    return _POINT.patch(
+        client, made_by(lambda: Decoder(errors=errors, limits=limits, keeps_raw=True), shadow)
+    )
 
 
 def unpatch(client: object | None = None) -> None:

@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import trigate
-from trigate.compat.media_type import EVENT_STREAM, is_event_stream
+from trigate.compat.media_type import is_event_stream, mismatch
+from trigate.compat.reading import Reading
 
 try:
     import httpx2
@@ -30,13 +31,10 @@ _MAX_EVENT_SIZE = 1024 * 1024
 _NO_BOUND = 2**63 - 1
 
 
-class EventSource(httpx2.EventSource):
-    """The events of one response, by `for` or `async for`. The response stays the caller's.
+class EventSource(Reading, httpx2.EventSource):
+    """The events of one response, by `for` or `async for`. The response stays the caller's. See Reading for the rest.
 
-    max_event_size      bytes of one event's data and type, and of its id; None for no bound
-    leftover            None until the body has come to its end; then what it left unfinished, false if nothing
-    last_event_id       of the stream so far, also where a block without data set it
-    reconnection_time   of the stream so far in milliseconds, also where a block without data set it; or None
+    max_event_size: bytes of one event's data and type, and of its id; None for no bound.
 
     Iterating raises SSEError if the content type is another, or an event passes the bound.
     """
@@ -46,22 +44,11 @@ class EventSource(httpx2.EventSource):
         bound = _NO_BOUND if max_event_size is None else min(max_event_size, _NO_BOUND)
         self._limits = trigate.Limits(max_event_bytes=bound, max_id_bytes=bound)
         self._decoder = trigate.SSEDecoder(limits=self._limits)
-        self.leftover: trigate.Leftover | None = None
-
-    @property
-    def last_event_id(self) -> str:
-        return self._decoder.last_event_id
-
-    @property
-    def reconnection_time(self) -> int | None:
-        return self._decoder.reconnection_time
 
     def _begin(self) -> trigate.SSEDecoder:
         content_type = self.response.headers.get("content-type", "")
         if not is_event_stream(content_type):
-            raise self._error(
-                f"expected a response of type {EVENT_STREAM!r}, its Content-Type is {content_type!r}"
-            )
+            raise self._error(mismatch(content_type))
         self._decoder = trigate.SSEDecoder(limits=self._limits)
         self.leftover = None
         return self._decoder

@@ -17,7 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import trigate
-from trigate.compat.media_type import EVENT_STREAM, is_event_stream
+from trigate.compat.media_type import EVENT_STREAM, is_event_stream, mismatch
+from trigate.compat.reading import Reading
 
 if TYPE_CHECKING:
     import httpx
@@ -121,38 +122,22 @@ def _wrapped(event: trigate.ServerSentEvent) -> ServerSentEvent:
     return wrapped
 
 
-class EventSource:
-    """The events of one response, which stays the caller's: leaving its `with` closes it.
-
-    leftover            None until the body has come to its end; then what it left unfinished, false if nothing
-    last_event_id       of the stream so far, also where a block without data set it
-    reconnection_time   of the stream so far in milliseconds, also where a block without data set it; or None
-    """
+class EventSource(Reading):
+    """The events of one response, which stays the caller's: leaving its `with` closes it. See Reading for the rest."""
 
     def __init__(self, response: httpx.Response | httpx2.Response) -> None:
         self._response: Any = response
         self._decoder = trigate.SSEDecoder()
-        self.leftover: trigate.Leftover | None = None
 
     @property
     def response(self) -> httpx.Response:
         """What was given, be it httpx's or httpx2's."""
         return cast("httpx.Response", self._response)
 
-    @property
-    def last_event_id(self) -> str:
-        return self._decoder.last_event_id
-
-    @property
-    def reconnection_time(self) -> int | None:
-        return self._decoder.reconnection_time
-
     def _begin(self) -> trigate.SSEDecoder:
         content_type = self._response.headers.get("content-type", "")
         if not is_event_stream(content_type):
-            raise _sse_error()(
-                f"expected a response of type {EVENT_STREAM!r}, its Content-Type is {content_type!r}"
-            )
+            raise _sse_error()(mismatch(content_type))
         self._decoder = trigate.SSEDecoder()
         self.leftover = None
         return self._decoder

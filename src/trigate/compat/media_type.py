@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EVENT_STREAM", "is_event_stream"]
+__all__ = ["EVENT_STREAM", "is_event_stream", "mismatch"]
 
 EVENT_STREAM = "text/event-stream"
 
@@ -27,3 +27,8 @@ def is_event_stream(content_type: str) -> bool:
     ]
     named = [media_type for media_type in found if media_type != "*/*"]
     return bool(named) and named[-1] == EVENT_STREAM
+
+
+def mismatch(content_type: str) -> str:
+    """What an error says of a Content-Type that names no event stream."""
+    return f"expected a response of type {EVENT_STREAM!r}, its Content-Type is {content_type!r}"

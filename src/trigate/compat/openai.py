@@ -7,15 +7,12 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from trigate.compat.sdk_events import Decoder, ServerSentEvent
-from trigate.compat.sdk_point import SDKPoint
-from trigate.compat.shadow import shadow as shadowed
+from trigate.compat.sdk_point import SDKPoint, made_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trigate.compat.patching import Patch
     from trigate.compat.shadow import Report
     from trigate.limits import Limits
@@ -44,12 +41,7 @@ def patch(
     TypeError: no client of openai. RuntimeError: this version or this client has no place for another decoder.
     ImportError: openai is not installed.
     """
-
-    def make(original: Callable[[], Any]) -> Any:
-        ours = Decoder(errors=errors, limits=limits)
-        return ours if shadow is None else shadowed(original(), ours, report=shadow)
-
-    return _POINT.patch(client, make)
+    return _POINT.patch(client, made_by(lambda: Decoder(errors=errors, limits=limits), shadow))
 
 
 def unpatch(client: object | None = None) -> None:

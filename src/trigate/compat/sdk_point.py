@@ -17,11 +17,21 @@ from collections.abc import Callable
 from typing import Any
 
 from trigate.compat.patching import Make, Patch, Stack
+from trigate.compat.shadow import Report, shadow
 
-__all__ = ["SDKPoint"]
+__all__ = ["SDKPoint", "made_by"]
 
 _POINT = "_make_sse_decoder"
 _COPIES = ("copy", "with_options")
+
+
+def made_by(ours: Callable[[], Any], report: Report | None) -> Make:
+    """What a patch puts in: our decoder; with a report the SDK's own, and ours reads the same bytes beside it."""
+
+    def make(original: Callable[[], Any]) -> Any:
+        return ours() if report is None else shadow(original(), ours(), report=report)
+
+    return make
 
 
 class SDKPoint:

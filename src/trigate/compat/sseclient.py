@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import trigate
+from trigate.compat.reading import Reading
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -45,29 +46,19 @@ class Event:
         return f"{self.event} event{number}, {size}{retry}"
 
 
-class SSEClient:
+class SSEClient(Reading):
     """The events of one source of bytes.
 
-    event_source        gives chunks of bytes when iterated; close() is handed on to it
-    char_enc            the encoding of the source; the standard knows UTF-8 alone
-    leftover            None until the source has come to its end; then what it left unfinished, false if nothing
-    last_event_id       of the stream so far, also where a block without data set it
-    reconnection_time   of the stream so far in milliseconds, also where a block without data set it; or None
+    event_source  gives chunks of bytes when iterated; close() is handed on to it
+    char_enc      the encoding of the source; the standard knows UTF-8 alone
+
+    See Reading for the rest.
     """
 
     def __init__(self, event_source: Iterable[Buffer], char_enc: str = "utf-8") -> None:
         self._event_source = event_source
         self._char_enc = char_enc
         self._decoder = trigate.SSEDecoder()
-        self.leftover: trigate.Leftover | None = None
-
-    @property
-    def last_event_id(self) -> str:
-        return self._decoder.last_event_id
-
-    @property
-    def reconnection_time(self) -> int | None:
-        return self._decoder.reconnection_time
 
     def events(self) -> Iterator[Event]:
         """The events as they come. LimitError for one that is too large; errors of the source go through.
