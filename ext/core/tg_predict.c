@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "tg_scan.h"
 #include "tg_unescape.h"
 #include "tg_utf8.h"
 
@@ -202,8 +203,9 @@ predict_is_open(const tg_predict *self, size_t index)
     return self->templates[index]->epoch == self->epoch;
 }
 
-size_t
-tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
+/* Takes a frame at the head of these bytes; its length, or 0. */
+static size_t
+predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
 {
     predict_range at = {off, off};
     tg_match match;
@@ -224,6 +226,60 @@ tg_predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
                    : 0;
     }
     return 0;
+}
+
+/* Takes frames like the one before, up to the first that is odd or near the end; their length. */
+static size_t
+predict_row(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
+{
+    const tg_template *used = self->templates[0];
+    const size_t lane = used->lane;
+    const bool ends_with_cr = used->suffix[used->suffix_len - 1] == '\r';
+    /* The LF behind a CR belongs to the frame before. */
+    const size_t skip = ends_with_cr && ptr[0] == '\n';
+    tg_repeat row = {.has_sequence = used->has_sequence};
+    size_t taken;
+
+    if (len - skip < used->frame.reach || self->is_frame_raw || self->keeps_each ||
+        !tg_buf_reserve(&self->text, &self->alloc, PREDICT_NO_LIMIT,
+                        self->text.len + TG_REPEAT_TEXT))
+        return 0;
+    row.out = self->text.ptr + self->text.len;
+    row.space = self->text.size - self->text.len;
+    row.room = self->rooms[lane] < self->room ? self->rooms[lane] : self->room;
+    row.max_frame = self->max_frame;
+    row.ends_with_cr = ends_with_cr;
+    row.sequence = row.has_sequence ? self->sequence : 0;
+    taken = skip + tg_scan_repeat(&row, &used->frame, ptr + skip, len - skip);
+    if (row.count == 0)
+        return 0;
+    self->text.len += row.written;
+    if (!predict_note_run(self, lane, (predict_range){off + skip, off + taken})) {
+        self->text.len -= row.written;
+        return 0;
+    }
+    self->text.work += row.written;
+    self->work += taken;
+    self->rooms[lane] -= row.written;
+    self->room -= row.written;
+    self->sequence += used->has_sequence ? row.count : 0;
+    self->hits += row.count;
+    return taken;
+}
+
+size_t
+tg_predict_frames(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
+{
+    size_t taken = 0;
+    size_t size;
+
+    do {
+        size = predict_frame(self, ptr + taken, len - taken, off + taken);
+        taken += size;
+        if (size > 0 && taken < len)
+            taken += predict_row(self, ptr + taken, len - taken, off + taken);
+    } while (size > 0 && taken < len);
+    return taken;
 }
 
 bool

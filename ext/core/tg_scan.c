@@ -246,6 +246,12 @@ tg_scan_walk(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match
     return scan_kernel()->walk(pattern, ptr, len, out);
 }
 
+size_t
+tg_scan_repeat(tg_repeat *self, const tg_pattern *pattern, const uint8_t *ptr, size_t len)
+{
+    return scan_kernel()->repeat(self, pattern, ptr, len);
+}
+
 /* The two below are the same whatever the kernel, and stand in no table: a number, or the space
  * between two tokens, is mostly a byte or two, for which the call alone would cost more. */
 

@@ -40,6 +40,9 @@ bool tg_scan_is_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
 /* Whether bytes begin with the pattern; if so, *out says what stands in its holes. */
 bool tg_scan_walk(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *out);
+/* Takes frames that stand at ptr, of a pattern whose reach is not above len; their length. May
+ * leave any to the walk. */
+size_t tg_scan_repeat(tg_repeat *self, const tg_pattern *pattern, const uint8_t *ptr, size_t len);
 
 /* Name of the kernel in use: "scalar", "sse2", "avx2", "avx512", "neon". */
 const char *tg_scan_kernel_name(void);

@@ -57,6 +57,7 @@ typedef struct tg_scan_kernel {
     size_t (*utf8)(const uint8_t *ptr, size_t len);
     bool (*is_equal)(const uint8_t *a, const uint8_t *b, size_t len);
     bool (*walk)(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *out);
+    size_t (*repeat)(tg_repeat *self, const tg_pattern *pattern, const uint8_t *ptr, size_t len);
 } tg_scan_kernel;
 
 extern const tg_scan_kernel tg_scan_scalar;

@@ -113,7 +113,41 @@ V(lookup)(const uint8_t *table, V_VEC v)
     return vqtbl1q_u8(vld1q_u8(table), v);
 }
 
+TG_SCAN_INLINE void
+V(store)(uint8_t *to, V_VEC v)
+{
+    vst1q_u8(to, v);
+}
+
+TG_SCAN_INLINE V_HITS
+V(same)(V_VEC v, V_VEC w)
+{
+    return vceqq_u8(v, w);
+}
+
+TG_SCAN_INLINE V_HITS
+V(up_to)(V_VEC v, V_VEC w)
+{
+    return vcleq_u8(v, w);
+}
+
+TG_SCAN_INLINE V_VEC
+V(head)(V_VEC v, size_t size)
+{
+    static const uint8_t heads[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                      255, 255, 255, 255, 255, 255, 255, 255};
+
+    return vandq_u8(v, vld1q_u8(heads + 16 - size));
+}
+
+TG_SCAN_INLINE V_VEC
+V(apart)(V_VEC v)
+{
+    return v;
+}
+
 #include "tg_scan_vector.h"
+#include "tg_scan_repeat.h"
 #include "tg_scan_vector_utf8.h"
 
 const tg_scan_kernel tg_scan_neon = {
@@ -126,6 +160,7 @@ const tg_scan_kernel tg_scan_neon = {
     .utf8 = scan_neon_utf8,
     .is_equal = scan_neon_is_equal,
     .walk = scan_neon_walk,
+    .repeat = scan_neon_repeat,
 };
 
 #undef V

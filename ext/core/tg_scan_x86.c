@@ -13,6 +13,19 @@
 
 #include <immintrin.h>
 
+/* A constant that is made anew at each use takes three instructions. */
+#if defined(__GNUC__)
+#define SCAN_APART(v) __asm__("" : "+x"(v))
+#else
+#define SCAN_APART(v) ((void)(v))
+#endif
+
+/* Ones, then zeros: read from the middle minus n on it has n ones. */
+static const uint8_t scan_heads[64] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+};
+
 /* ---- SSE2 -------------------------------------------------------------------------------------
  */
 
@@ -91,7 +104,40 @@ V(is_any)(V_VEC v)
     return _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128())) != 0xffff;
 }
 
+TG_SCAN_INLINE void
+V(store)(uint8_t *to, V_VEC v)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, v);
+}
+
+TG_SCAN_INLINE V_HITS
+V(same)(V_VEC v, V_VEC w)
+{
+    return _mm_cmpeq_epi8(v, w);
+}
+
+TG_SCAN_INLINE V_HITS
+V(up_to)(V_VEC v, V_VEC w)
+{
+    return _mm_cmpeq_epi8(_mm_min_epu8(v, w), v);
+}
+
+TG_SCAN_INLINE V_VEC
+V(head)(V_VEC v, size_t size)
+{
+    return _mm_and_si128(v,
+                         _mm_loadu_si128((const __m128i *)(const void *)(scan_heads + 32 - size)));
+}
+
+TG_SCAN_INLINE V_VEC
+V(apart)(V_VEC v)
+{
+    SCAN_APART(v);
+    return v;
+}
+
 #include "tg_scan_vector.h"
+#include "tg_scan_repeat.h"
 
 const tg_scan_kernel tg_scan_sse2 = {
     .name = "sse2",
@@ -103,6 +149,7 @@ const tg_scan_kernel tg_scan_sse2 = {
     .utf8 = scan_utf8, /* by word: a lookup of bytes came only with SSSE3 */
     .is_equal = scan_sse2_is_equal,
     .walk = scan_sse2_walk,
+    .repeat = scan_sse2_repeat,
 };
 
 /* What AVX2 calls for texts shorter than its vectors. */
@@ -238,7 +285,40 @@ V(lookup)(const uint8_t *table, V_VEC v)
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(scan_sse2_load(table)), v);
 }
 
+TG_SCAN_INLINE V_TARGET void
+V(store)(uint8_t *to, V_VEC v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, v);
+}
+
+TG_SCAN_INLINE V_TARGET V_HITS
+V(same)(V_VEC v, V_VEC w)
+{
+    return _mm256_cmpeq_epi8(v, w);
+}
+
+TG_SCAN_INLINE V_TARGET V_HITS
+V(up_to)(V_VEC v, V_VEC w)
+{
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(v, w), v);
+}
+
+TG_SCAN_INLINE V_TARGET V_VEC
+V(head)(V_VEC v, size_t size)
+{
+    return _mm256_and_si256(
+        v, _mm256_loadu_si256((const __m256i *)(const void *)(scan_heads + 32 - size)));
+}
+
+TG_SCAN_INLINE V_TARGET V_VEC
+V(apart)(V_VEC v)
+{
+    SCAN_APART(v);
+    return v;
+}
+
 #include "tg_scan_vector.h"
+#include "tg_scan_repeat.h"
 #include "tg_scan_vector_utf8.h"
 
 const tg_scan_kernel tg_scan_avx2 = {
@@ -251,6 +331,7 @@ const tg_scan_kernel tg_scan_avx2 = {
     .utf8 = scan_avx2_utf8,
     .is_equal = scan_avx2_is_equal,
     .walk = scan_avx2_walk,
+    .repeat = scan_avx2_repeat,
 };
 
 #undef V
@@ -383,6 +464,7 @@ const tg_scan_kernel tg_scan_avx512 = {
     .utf8 = scan_avx512_utf8,
     .is_equal = scan_avx512_is_equal_any,
     .walk = scan_avx512_walk,
+    .repeat = scan_avx2_repeat, /* a load of 64 bytes mostly touches two lines of the cache */
 };
 
 #undef V

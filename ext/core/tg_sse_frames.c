@@ -9,13 +9,15 @@ tg_sse_skip_frames(tg_sse *self)
 {
     size_t taken;
 
-    while (self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line)) {
-        taken = tg_predict_frame(self->predict, self->line.chunk + self->line.pos,
-                                 self->line.len - self->line.pos, self->line.start_off);
+    do {
+        if (self->state != TG_SSE_BETWEEN || !tg_line_is_at_start(&self->line))
+            return;
+        taken = tg_predict_frames(self->predict, self->line.chunk + self->line.pos,
+                                  self->line.len - self->line.pos, self->line.start_off);
         if (taken == 0)
-            break;
+            return;
         tg_line_skip(&self->line, taken);
-    }
+    } while (self->line.state == TG_LINE_AFTER_CR);
 }
 
 bool

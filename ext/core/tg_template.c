@@ -49,10 +49,12 @@ template_fill(tg_template *self, const tg_event *event, const tg_pick *pick, tg_
         const tg_hole *hole = &pick->holes[i];
 
         self->holes[i] = (uint8_t)hole->kind;
+        self->has_sequence = self->has_sequence || hole->kind == TG_HOLE_SEQUENCE;
         self->sizes[i] = (uint32_t)(hole->pos - pos);
         to = template_write(to, event->data.ptr + pos, hole->pos - pos);
         pos = hole->pos + hole->len;
     }
+    self->holes[i] = TG_HOLE_NONE;
     self->sizes[i] = (uint32_t)(event->data.len - pos + suffix.len);
     self->sizes[0] += (uint32_t)prefix.len;
     to = template_write(to, event->data.ptr + pos, event->data.len - pos);
@@ -90,6 +92,7 @@ tg_template_make(const tg_alloc *alloc, const tg_event *event, const tg_pick *pi
     self->frame.holes = self->holes;
     self->frame.sizes = self->sizes;
     self->frame.literals = self->bytes + self->name_len;
+    self->frame.reach = TG_PATTERN_REACH(bytes, pick->hole_count);
     template_fill(self, event, pick, prefix, suffix);
     return self;
 }
@@ -110,8 +113,10 @@ tg_template_fits(const tg_template *self, const tg_event *event, tg_match *out)
     const tg_span head = event->head;
     const tg_span data = event->data;
     uint32_t sizes[TG_HOLES + 1];
-    const tg_pattern pattern = {self->hole_count, self->holes, sizes,
-                                self->frame.literals + self->prefix_len};
+    const tg_pattern pattern = {.hole_count = self->hole_count,
+                                .holes = self->holes,
+                                .sizes = sizes,
+                                .literals = self->frame.literals + self->prefix_len};
 
     if (type.len != self->type_len || type.len + head.len != self->name_len ||
         !tg_scan_is_equal(type.ptr, self->bytes, type.len) ||

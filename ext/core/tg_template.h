@@ -42,8 +42,9 @@ typedef struct tg_template {
     uint32_t suffix_len;
     tg_pattern frame;      /* of all from the prefix to the suffix; it points into this block */
     const uint8_t *suffix; /* of the frame; in this block too */
+    bool has_sequence;
     uint8_t hole_count;
-    uint8_t holes[TG_HOLES];      /* tg_hole_kind */
+    uint8_t holes[TG_HOLES + 1];  /* tg_hole_kind; TG_HOLE_NONE behind them */
     uint32_t sizes[TG_HOLES + 1]; /* of the literals; prefix and suffix belong to the first and the
                                    * last */
     uint32_t lane;                /* the caller's: where the text goes */

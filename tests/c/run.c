@@ -45,6 +45,7 @@ main(int argc, char **argv)
     test_names();
     test_scan();
     test_walk();
+    test_repeat();
     test_utf8();
     test_json();
     test_sse();

@@ -7,6 +7,7 @@
 void test_names(void);
 void test_scan(void);
 void test_walk(void);
+void test_repeat(void);
 void test_utf8(void);
 void test_json(void);
 void test_sse(void);
@@ -29,7 +30,8 @@ void test_taking_bounds(void);
 void test_sse_vectors(const char *folder);
 void test_json_vectors(const char *folder);
 
-/* Names of the kernels that test_scan, test_walk and test_utf8 test; NULL at the end. */
+/* Names of the kernels that test_scan, test_walk, test_repeat and test_utf8 test; NULL at the end.
+ */
 const char *suite_kernel(size_t index);
 void suite_path(char *path, size_t size, const char *folder, const char *name);
 

@@ -71,7 +71,7 @@ take(rig *self, const char *frame)
 {
     const size_t len = strlen(frame);
     const uint8_t *place = guard_place(&self->page, (const uint8_t *)frame, len);
-    const size_t taken = tg_predict_frame(&self->predict, place, len, 0);
+    const size_t taken = tg_predict_frames(&self->predict, place, len, 0);
 
     CHECK(taken == 0 || taken == len);
     return taken > 0;

@@ -176,7 +176,10 @@ say_literal(walk_case *self, size_t index, uint8_t *to, uint64_t *seed)
 static tg_pattern
 make_case(walk_case *self, uint64_t *seed)
 {
-    const tg_pattern pattern = {below(seed, 5), self->holes, self->sizes, self->literals};
+    const tg_pattern pattern = {.hole_count = below(seed, 5),
+                                .holes = self->holes,
+                                .sizes = self->sizes,
+                                .literals = self->literals};
     uint8_t *to = self->literals;
     size_t i;
 
