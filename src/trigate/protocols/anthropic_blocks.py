@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
-from trigate._core import Lane
+from trigate._core import Lane, ServerSentEvent
 from trigate.calls import ToolCall
+from trigate.errors import TrigateError
 from trigate.framing import Frame
 from trigate.protocols.anthropic_wire import BlockMembers, FirstText, ToolUse, text_of
 from trigate.protocols.raw_json import array_of, is_object, json_of, object_of, word_of
@@ -24,6 +26,8 @@ from trigate.validate import decode_object
 
 __all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "differs"]
 
+#: A start that is longer tells of more than its type.
+_SHORT = 64
 _EMPTY = re.compile(r"[ \t\r\n]*(\{[ \t\r\n]*\}[ \t\r\n]*)?")
 
 #: The tools that the provider runs itself: their arguments stream like those of the client's.
@@ -41,12 +45,14 @@ FITS: dict[str, tuple[str, ...]] = {
     "signature_delta": ("thinking",),
     "compaction_delta": ("compaction",),
 }
+_TYPES = {name: name for name in KNOWN}
 
 
 class Block:
     """One content block: where it stands, what it is, and what came for it.
 
-    members: those of its start, each value as the bytes that came. pieces: what deltas added to a member.
+    members: those of its start, each value as the bytes that came; maybe shared, so never changed. pieces: what deltas
+    added to a member.
     """
 
     __slots__ = (
@@ -67,13 +73,13 @@ class Block:
 
     def __init__(self, index: int, block_type: str, members: dict[str, bytes]) -> None:
         self.index = index
-        self.type = block_type
+        self.type = _TYPES.get(block_type, block_type)
         self.members = members
         self.call: ToolCall | None = None
         self.part: TextPart | None = None
-        self.pieces: dict[str, list[str]] = {}
-        self.input = Lane()  # of a tool that the provider runs
-        self.citations: list[bytes] = []
+        self.pieces: dict[str, list[str]] | None = None
+        self.input = Lane() if block_type in SERVER_TOOLS else None  # of a tool that the provider runs
+        self.citations: list[bytes] | None = None
         self.start_input: str | None = None  # the text of the start's `input`, None for an empty one
         self.is_told = "input" in members  # the wire said what the arguments are, be it that there are none
         self.is_stopped = False
@@ -100,10 +106,14 @@ class Block:
         )
 
     def gather(self, member: str, piece: str) -> None:
+        if self.pieces is None:
+            self.pieces = {}
         self.pieces.setdefault(member, []).append(piece)
 
-    def _gathered(self, member: str) -> str:
-        return "".join(self.pieces.get(member, ()))
+    def cite(self, citation: bytes) -> None:
+        if self.citations is None:
+            self.citations = []
+        self.citations.append(citation)
 
     def as_server_call(self) -> ServerCall:
         """For display: an input that is no JSON stands there as a string."""
@@ -139,19 +149,19 @@ class Block:
         return object_of(members)
 
     def _whole_input(self) -> str:
-        return self.input.text or self.start_input or "{}"
+        return (self.input.text if self.input is not None else "") or self.start_input or "{}"
 
     def _whole_members(self) -> dict[str, bytes]:
         """The start's members with what the deltas added."""
         members = dict(self.members)
         if self.part is not None:
             members[self.type] = json_of(self.part.text)
-        if self.citations:
+        if self.citations is not None:
             before = members.get("citations", b"")
             held = before[1:-1].strip() if before[:1] == b"[" else b""
             members["citations"] = array_of([held, *self.citations] if held else self.citations)
-        for member in self.pieces:
-            members[member] = json_of(self._gathered(member))
+        for member, pieces in (self.pieces or {}).items():
+            members[member] = json_of("".join(pieces))
         return members
 
 
@@ -187,7 +197,7 @@ class Blocks:
             last = self._next - 1 if self._by_index else None
             turn.anomaly("index_gap", event.start, f"block {index} follows {last}")
         self._next = max(self._next, index + 1) if self._by_index else index + 1
-        block = Block(index, block_type, members_of(raw, event))
+        block = Block(index, block_type, _members_at_start(raw, event))
         self._by_index[index] = block
         self.all.append(block)
         turn.keep(len(raw), event.start)
@@ -221,6 +231,21 @@ class Blocks:
         """The content that goes back, in the order of the wire's positions."""
         ordered = sorted(self.all, key=lambda block: block.index)
         return tuple(text for block in ordered if (text := block.to_json()) is not None)
+
+
+def _members_at_start(raw: bytes, event: Frame) -> dict[str, bytes]:
+    """The members of a block's start. Nearly all of text and thinking begin alike: those are kept once for all."""
+    if len(raw) <= _SHORT:
+        try:
+            return _short_members(raw)
+        except TrigateError:
+            pass  # said below, with its place
+    return members_of(raw, event)
+
+
+@lru_cache(maxsize=64)
+def _short_members(raw: bytes) -> dict[str, bytes]:
+    return members_of(raw, ServerSentEvent())
 
 
 def differs(told: str, joined: str) -> bool:

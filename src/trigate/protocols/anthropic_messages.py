@@ -86,7 +86,7 @@ class AnthropicMessages:
         self._was_cut = False  # one of them said that the reply is not whole
         self._is_completion = False
         self._has_begun = False
-        self._names = EventNames(turn, (*_HANDLERS, *PROFILE.noise))
+        self._names = EventNames(turn, _NAMES)
         self._has_sentinel = False
         self._has_fallback = False
         self._usage: dict[str, Any] = {}
@@ -210,6 +210,7 @@ class AnthropicMessages:
         if message.content:
             self._stop_reason = message.stop_reason
         self._count(message.usage)
+        message.usage = None  # counted, and not looked at again
 
     def _message_delta(self, head: Head, data: bytes, event: Frame) -> None:
         turn = self._turn
@@ -397,6 +398,7 @@ class AnthropicMessages:
             turn.add_arguments(block.call, piece, event.start)
             turn.follow_arguments(block.call, piece)
         else:
+            assert block.input is not None
             turn.add_unshown(block.input, piece, event.start)
             turn.follow_unshown(block.input, piece)
 
@@ -413,7 +415,7 @@ class AnthropicMessages:
         elif delta.type == "citations_delta":
             citation = bytes(delta.citation)
             if citation not in (b"", b"null") and turn.keep(len(citation), offset):
-                block.citations.append(citation)
+                block.cite(citation)
                 turn.other("citations_delta", event.data)
         else:
             members = ("signature",) if delta.type == "signature_delta" else ("content", "encrypted_content")
@@ -492,3 +494,4 @@ _HANDLERS: dict[str, _Handler] = {
     "message_stop": AnthropicMessages._message_stop,
     "completion": AnthropicMessages._completion,
 }
+_NAMES = (*_HANDLERS, *PROFILE.noise)

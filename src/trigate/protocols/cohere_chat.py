@@ -69,7 +69,7 @@ class CohereChat:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._has_begun = False
-        self._names = EventNames(turn, (*_HANDLERS, *PROFILE.noise, "error"))
+        self._names = EventNames(turn, _NAMES)
         self._has_sentinel = False
         self._content: dict[tuple[int, str], TextPart] = {}  # by index and kind, in the order of arrival
         self._plan: TextPart | None = None
@@ -408,3 +408,4 @@ _USUAL: dict[str, type[Head]] = {
     "tool-call-end": Event,
     "message-end": Event,
 }
+_NAMES = (*_HANDLERS, *PROFILE.noise, "error")
