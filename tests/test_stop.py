@@ -95,17 +95,17 @@ def test_an_error_in_the_unfinished_event(status: Any) -> None:
     assert response.error.code == ("busy" if status == "truncated" else "connection_lost")
 
 
-def test_a_parser_that_was_interrupted_can_be_stopped() -> None:
+def test_a_parser_that_was_interrupted_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     class SignalError(BaseException):
         pass
 
     parser = trigate.ResponseParser(PROTOCOL)
     parser.feed(OPEN.data())
 
-    def interrupted(_: object) -> bool:
+    def interrupted(_: object) -> None:
         raise SignalError
 
-    parser._read = interrupted  # type: ignore[method-assign,assignment]
+    monkeypatch.setattr(parser._interpreter, "event", interrupted)
     with pytest.raises(SignalError):
         parser.feed(Script(next_number=9).call("{}").data())
     with pytest.raises(RuntimeError):

@@ -7,9 +7,9 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
+
+from trigate._core import Lanes
 
 __all__ = ["Anomaly", "Decision", "Notes"]
 
@@ -42,45 +42,51 @@ def _bounded(detail: str) -> str:
 
 
 class Notes:
-    """Collects both for one response. told: called with each that is new."""
+    """Collects both for one response. lanes: told (`touch`) of each that is new."""
 
-    __slots__ = ("_anomalies", "_decisions", "_dropped", "_max", "_seen", "_told")
+    __slots__ = ("_anomalies", "_decisions", "_dropped", "_lanes", "_max", "_seen")
 
-    def __init__(self, max_anomalies: int, told: Callable[[], None]) -> None:
+    def __init__(self, max_anomalies: int, lanes: Lanes) -> None:
         self._max = max_anomalies
-        self._told = told
-        self._anomalies: list[Anomaly] = []
+        self._lanes = lanes
+        self._anomalies: list[Anomaly] | None = None  # most responses have none
         self._dropped = 0
-        self._seen: dict[tuple[str, str], None] = {}  # an empty set weighs three times as much
+        self._seen: set[tuple[str, str]] | None = None
         self._decisions: list[Decision] = []
 
     def anomaly(self, code: str, offset: int | None, detail: str, once: bool) -> None:
         detail = _bounded(detail)
         if once:
+            if self._seen is None:
+                self._seen = set()
             if (code, detail) in self._seen:
                 return
             if len(self._seen) < self._max:
-                self._seen[code, detail] = None
-        self._told()
+                self._seen.add((code, detail))
+        self._lanes.touch()
+        if self._anomalies is None:
+            self._anomalies = []
         if len(self._anomalies) < self._max:
             self._anomalies.append(Anomaly(code, offset, detail))
         else:
             self._dropped += 1
 
     def decision(self, rule: str, offset: int | None, detail: str) -> None:
-        self._told()
+        self._lanes.touch()
         self._decisions.append(
             Decision(rule, offset, detail if len(detail) <= _LONGEST else _bounded(detail))
         )
 
     def mark(self) -> tuple[int, int, int]:
         """How much is noted, for `forget`."""
-        return len(self._anomalies), self._dropped, len(self._decisions)
+        return len(self._anomalies or ()), self._dropped, len(self._decisions)
 
     def forget(self, mark: tuple[int, int, int]) -> None:
         """What was noted since the mark is gone."""
         anomalies, self._dropped, decisions = mark
-        del self._anomalies[anomalies:], self._decisions[decisions:]
+        if self._anomalies is not None:
+            del self._anomalies[anomalies:]
+        del self._decisions[decisions:]
 
     @property
     def count(self) -> int:
@@ -89,14 +95,14 @@ class Notes:
 
     @property
     def anomaly_count(self) -> int:
-        return len(self._anomalies) + self._dropped
+        return (len(self._anomalies) if self._anomalies is not None else 0) + self._dropped
 
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
         if not self._dropped:
-            return tuple(self._anomalies)
+            return tuple(self._anomalies or ())
         dropped = f"{self._dropped} more were not kept (max_anomalies)"
-        return (*self._anomalies, Anomaly("anomalies_dropped", None, dropped))
+        return (*(self._anomalies or ()), Anomaly("anomalies_dropped", None, dropped))
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

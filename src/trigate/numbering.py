@@ -45,7 +45,7 @@ class Numbering:
         self.resumed_by: Literal["own", "ids"] | None = None
         self.is_own_whole = True
         self.watches_ids = True
-        self._taken: dict[str, None] = {}  # an empty set weighs three times as much
+        self._taken: set[str] | None = None  # most streams have no ids
         self._kept = 0
         self._max_kept = max_kept
         self._latest = ""  # the id in force on this connection
@@ -82,6 +82,8 @@ class Numbering:
                 self._lose(frame.event, frame.start)
             return False
         self._latest = event_id
+        if self._taken is None:
+            self._taken = set()
         if event_id in self._taken:
             if self.resumed_by == "ids":
                 return True
@@ -91,7 +93,7 @@ class Numbering:
         if self._kept > self._max_kept:
             self._lose(frame.event, frame.start)
         else:
-            self._taken[event_id] = None
+            self._taken.add(event_id)
         return False
 
     def _lose(self, what: str, offset: int | None) -> None:
@@ -99,7 +101,7 @@ class Numbering:
         if self.resumed_by == "ids":
             raise _unnumbered(what, offset)
         self.watches_ids = False
-        self._taken.clear()
+        self._taken = None
 
 
 def _unnumbered(what: str, offset: int | None) -> StructureError:

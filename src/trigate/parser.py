@@ -63,6 +63,21 @@ class ResponseParser(Intake):
     ids         "generate": calls without an id get a stable one ("tg_" and a hash)
     """
 
+    # Without a dictionary a parser weighs half as much.
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_final",
+        "_first",
+        "_framer",
+        "_framings",
+        "_head",
+        "_interpreter",
+        "_lenient",
+        "_reopening",
+        "_turn",
+    )
+
     def __init__(
         self,
         protocol: str,
@@ -98,9 +113,9 @@ class ResponseParser(Intake):
 
     def _connect(self) -> None:
         """What follows is the first byte of a connection."""
-        self._first = bytearray()
-        self._head = Head(self._framings, self._turn.options.limits.max_event_bytes)
-        self._framer: Framer | None = None
+        self._first = b""  # kept until an event comes
+        self._head: Head | None = Head(self._framings, self._turn.options.limits.max_event_bytes)
+        self._framer: Framer | None = None  # as long as there is a head
 
     def _feed_slowly(self, chunk: Buffer) -> list[Item]:
         """A chunk of the beginning, or one that nothing may follow any more."""
@@ -111,26 +126,29 @@ class ResponseParser(Intake):
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk).cast("B")
         self._fed += view.nbytes
-        if len(self._first) < _FIRST:
+        if len(self._first) < _FIRST and not self._has_frames:
             self._first += view[: _FIRST - len(self._first)]
+        head, framer = self._head, self._framer
         try:
-            if self._framer is None:
-                framing = self._head.at_once(view)
+            if head is not None:
+                framing = head.at_once(view)
                 if framing is not None:
                     self._start(framing, view)
-                elif (framing := self._head.take(view)) is not None:
-                    self._start(framing, self._head.held)
-            elif self._framer.error is None and not self._turn.is_faulted:
+                elif (framing := head.take(view)) is not None:
+                    self._start(framing, head.held)
+            elif framer is not None and framer.error is None and not self._turn.is_faulted:
                 self._take_frames(view)
         except BaseException as error:
             # What follows in the chunk is lost: without it a later piece could make a shorter, valid text.
             self._spoilt = error
             raise
+        if self._has_frames:
+            self._first = b""
         return self._turn.lanes.take()
 
     def _start(self, framing: Framing, head: memoryview | bytearray) -> None:
         """From here on the framing is known. head: what came so far."""
-        self._head.held = bytearray()
+        self._head = None
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
         self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
         if not isinstance(self._framer, BodyGatherer):
@@ -269,7 +287,7 @@ class ResponseParser(Intake):
 
     def _finish(self) -> Response:
         turn = self._turn
-        if self._framer is None:
+        if self._head is not None:
             self._start(self._head.at_end(), self._head.held)
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
@@ -289,10 +307,10 @@ class ResponseParser(Intake):
         if turn.is_ended:
             return turn.response(clean_end=is_whole and not turn.is_faulted)
         is_sse = isinstance(self._framer, SSEDecoder)
-        if self._has_frames or not is_sse or begins_like_events(bytes(self._first)):
+        if self._has_frames or not is_sse or begins_like_events(self._first):
             turn.end("truncated", None, error=self._truncated(left), offset=self._fed, is_final=False)
         else:
-            self._refuse(f"{self._fed} bytes without an event: {_shown(bytes(self._first))}")
+            self._refuse(f"{self._fed} bytes without an event: {_shown(self._first)}")
         return turn.response()
 
     def _left(self) -> Leftover:

@@ -23,14 +23,9 @@ class Reopening:
         self._calls = [
             (call, call._state, call._problem, call._flags, call._lane, call._end) for call in turn.calls
         ]
-        self._unproven = list(turn._unproven)
+        self._unproven = None if turn._unproven is None else list(turn._unproven)
         # Closing a part makes a lone half of a character visible.
-        parts = [
-            *(part for parts in turn._texts.values() for part in parts),
-            *turn._reasoning,
-            *turn._refusal,
-        ]
-        self._halves = [(part, part._half, part.lane.text) for part in parts if part.has_half]
+        self._halves = [(part, part._half, part.lane.text) for part in turn._texts.parts() if part.has_half]
         self._notes = turn._notes.mark()
 
     def take_back(self) -> None:

@@ -8,14 +8,15 @@ Rules
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from trigate._core import Lane
 
 __all__ = [
     "TextPart",
+    "Texts",
     "has_halves",
     "join_halves",
-    "joined",
     "printable",
     "shortened",
     "shown",
@@ -118,5 +119,60 @@ class TextPart:
         return bool(self.lane or self._half)
 
 
-def joined(parts: list[TextPart]) -> str:
+class Texts:
+    """All that one response shows, part by part: its text by choice, its reasoning, its refusal."""
+
+    __slots__ = ("_others", "_reasoning", "_refusal", "_text")
+
+    def __init__(self) -> None:
+        self._text: list[TextPart] | None = None  # of choice 0; a list is made for its first part
+        self._others: dict[int, list[TextPart]] | None = None
+        self._reasoning: list[TextPart] | None = None
+        self._refusal: list[TextPart] | None = None
+
+    def open_text(self, choice: int) -> TextPart:
+        if choice == 0:
+            self._text = self._text or []
+            return _opened(self._text)
+        self._others = self._others or {}
+        return _opened(self._others.setdefault(choice, []))
+
+    def open_reasoning(self) -> TextPart:
+        self._reasoning = self._reasoning or []
+        return _opened(self._reasoning)
+
+    def open_refusal(self) -> TextPart:
+        self._refusal = self._refusal or []
+        return _opened(self._refusal)
+
+    def parts(self) -> Iterator[TextPart]:
+        """All of them, of every kind and choice."""
+        yield from self._text or ()
+        for parts in (self._others or {}).values():
+            yield from parts
+        yield from self._reasoning or ()
+        yield from self._refusal or ()
+
+    def by_choice(self) -> tuple[str, ...]:
+        """The text of each choice, "" for one that has none, up to the last that has any."""
+        text = _joined(self._text)
+        if self._others is None:
+            return (text,)
+        return (text, *[_joined(self._others.get(choice)) for choice in range(1, max(self._others) + 1)])
+
+    @property
+    def reasoning(self) -> str:
+        return _joined(self._reasoning)
+
+    @property
+    def refusal(self) -> str:
+        return _joined(self._refusal)
+
+
+def _opened(parts: list[TextPart]) -> TextPart:
+    parts.append(TextPart())
+    return parts[-1]
+
+
+def _joined(parts: list[TextPart] | None) -> str:
     return "".join([part.lane.text for part in parts]) if parts else ""

@@ -33,7 +33,7 @@ from trigate.numbering import Numbering
 from trigate.options import Options
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
-from trigate.text import TextPart, has_halves, join_halves, joined, shown, size_of
+from trigate.text import TextPart, Texts, has_halves, join_halves, shown, size_of
 from trigate.twins import Twins
 from trigate.validate import judge_arguments
 
@@ -59,9 +59,7 @@ class Turn:
         self.echo: tuple[bytes, ...] = ()
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
-        self.closed: list[ToolCall] | None = (
-            None  # a list, if somebody wants to know which calls stream no more
-        )
+        self.closed: list[ToolCall] | None = None  # a list, if somebody wants those that stream no more
         self.twins = Twins(self.calls)
         self.is_ended = False
         self.is_faulted = False
@@ -71,14 +69,12 @@ class Turn:
         self._error: ErrorInfo | None = None
         self._ended: Response | None = None  # as it was when it ended
         self._notes_at_end = 0
-        self._texts: dict[int, list[TextPart]] = {0: []}
-        self._reasoning: list[TextPart] = []
-        self._refusal: list[TextPart] = []
-        self._server_calls: list[ServerCall] = []
+        self._texts = Texts()
+        self._server_calls: list[ServerCall] | None = None
         self.lanes = Lanes(deltas=options.deltas, max_kept=options.limits.max_response_bytes)
-        self._notes = Notes(options.limits.max_anomalies, self.lanes.touch)
+        self._notes = Notes(options.limits.max_anomalies, self.lanes)
         self.numbering = Numbering(options.limits.max_response_bytes)
-        self._unproven: list[int] = []  # positions in calls
+        self._unproven: list[int] | None = None  # positions in calls
 
     # -- items -------------------------------------------------------------------------------------
 
@@ -89,19 +85,18 @@ class Turn:
     # -- text --------------------------------------------------------------------------------------
 
     def open_text(self, choice: int = 0) -> TextPart:
-        return self._open_part(self._texts.setdefault(choice, []))
+        return self._count_part(self._texts.open_text(choice))
 
     def open_reasoning(self) -> TextPart:
-        return self._open_part(self._reasoning)
+        return self._count_part(self._texts.open_reasoning())
 
     def open_refusal(self) -> TextPart:
-        return self._open_part(self._refusal)
+        return self._count_part(self._texts.open_refusal())
 
-    def _open_part(self, parts: list[TextPart]) -> TextPart:
+    def _count_part(self, part: TextPart) -> TextPart:
         self.lanes.touch()
         self.lanes.keep(_PART_SIZE)
-        parts.append(TextPart())
-        return parts[-1]
+        return part
 
     def add_text(self, part: TextPart, piece: str, index: int, offset: int | None) -> None:
         if self._fits(size_of(piece), offset):
@@ -301,6 +296,8 @@ class Turn:
         self._notes.decision("call_done", offset, f"{label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
         if is_early and not self.twins.is_contested(call):
+            if self._unproven is None:
+                self._unproven = []
             self._unproven.append(call._position)
             if is_proven:
                 self.prove_calls(offset)
@@ -309,7 +306,9 @@ class Turn:
 
     def prove_calls(self, offset: int | None = None) -> None:
         """Generation went on behind the closed calls, so no limit cut them: release_on="call" lets them run."""
-        proven, self._unproven = self._unproven, []
+        if self._unproven is None:
+            return
+        proven, self._unproven = self._unproven, None
         for position in proven:
             call = self.calls[position]
             if call._state == "done" and self._status == "in_progress":
@@ -395,6 +394,8 @@ class Turn:
         )
 
     def server_call(self, call: ServerCall) -> None:
+        if self._server_calls is None:
+            self._server_calls = []
         self._server_calls.append(call)
 
     def count(self, usage: Usage) -> None:
@@ -420,9 +421,8 @@ class Turn:
             return
         self.is_ended = True
         self.reason = reason
-        for parts in (*self._texts.values(), self._reasoning, self._refusal):
-            for part in parts:
-                part.close()
+        for part in self._texts.parts():
+            part.close()
         if self._error is None:
             self._status = status
             self._error = error
@@ -482,9 +482,9 @@ class Turn:
             protocol=self.protocol,
             reason=self.reason,
             calls=tuple([snapshot(call) for call in calls]),
-            texts=tuple([joined(texts.get(choice, [])) for choice in range(max(texts) + 1)]),
-            reasoning=joined(self._reasoning),
-            refusal=joined(self._refusal),
+            texts=texts.by_choice(),
+            reasoning=texts.reasoning,
+            refusal=texts.refusal,
             usage=self.usage,
             id=self.id,
             model=self.model,
@@ -492,7 +492,7 @@ class Turn:
             anomalies=self._notes.anomalies,
             decisions=self._notes.decisions,
             clean_end=clean_end,
-            server_calls=tuple(self._server_calls),
+            server_calls=tuple(self._server_calls or ()),
             echo=self.echo,
             sequence_number=self.lanes.sequence if self.numbering.is_own_whole else None,
             last_event_id=self.numbering.last_id,

@@ -25,7 +25,7 @@ class Twins:
     def __init__(self, calls: list[ToolCall]) -> None:
         self.has_choices = False
         self._calls = calls
-        self._whole: dict[tuple[int | str, str], ToolCall] = {}
+        self._whole: dict[tuple[int | str, str], ToolCall] | None = None
 
     def choice_of(self, call: ToolCall) -> int | str:
         return call._wire_key[0] if self.has_choices else 0
@@ -34,6 +34,8 @@ class Twins:
         """An earlier whole call of the same id; if there is none, this one is it from now on."""
         if call._call_id is None:
             return None
+        if self._whole is None:
+            self._whole = {}
         key = (self.choice_of(call), call._call_id)
         first = self._whole.setdefault(key, call)
         if first is call:
