@@ -120,7 +120,7 @@ class OpenAIResponses:
         self._has_begun = False
         self._has_sentinel = False
         self._failed_by_event = False
-        self._text = ResponsesText(turn, self._slots.locate)
+        self._text = ResponsesText(turn, self._slots)
         self._copies = Copies(turn, self._slots, self._text)
 
     @staticmethod

@@ -22,6 +22,8 @@ __all__ = ["Slot", "Slots", "client_kind"]
 
 # What an item costs beside its text: objects, and its place in the indices.
 _SLOT_SIZE = 500
+# One string for each type, whatever number of items has it.
+_TYPES = {name: name for name in (*CLIENT_ITEMS, *SERVER_ITEMS)}
 
 
 class Slot:
@@ -45,7 +47,7 @@ class Slot:
     def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
         self.index = index
         self.item_id = item_id
-        self.type = item_type
+        self.type = _TYPES.get(item_type, item_type)
         self.call: ToolCall | None = None
         self.first = ""  # the arguments that the item began with: normally none
         self.is_closed = False  # its argument text is closed
@@ -76,13 +78,13 @@ def client_kind(item: ItemMembers) -> CallKind | None:
 class Slots:
     """All items of one turn, in the order in which they began."""
 
-    __slots__ = ("_by_index", "_by_item", "_by_place", "_next", "_turn", "_unfinished", "all")
+    __slots__ = ("_by_index", "_by_name", "_named", "_next", "_turn", "_unfinished", "all")
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._by_index: dict[int, Slot] = {}
-        self._by_place: dict[tuple[int, str], Slot] = {}
-        self._by_item: dict[str, Slot] = {}
+        self._by_name: dict[str | tuple[int, str], Slot] = {}
+        self._named = 0  # so many of all are there
         self._unfinished: dict[Slot, None] = {}
         self._next = 0
         self.all: list[Slot] = []
@@ -110,7 +112,6 @@ class Slots:
         self._by_index[index] = slot
         if index >= self._next:
             self._next = index + 1
-        self._name(slot)
         self._unfinished[slot] = None
         self.all.append(slot)
         kind = client_kind(item)
@@ -118,10 +119,17 @@ class Slots:
             self.open_call(slot, kind, item, event)
         return slot
 
+    def _called(self, name: str | tuple[int, str]) -> Slot | None:
+        """The first item of this id, or of this index and id. It is asked for so seldom that names are noted late."""
+        for slot in self.all[self._named :]:
+            self._name(slot)
+        self._named = len(self.all)
+        return self._by_name.get(name)
+
     def _name(self, slot: Slot) -> None:
         if slot.item_id:
-            self._by_place.setdefault((slot.index, slot.item_id), slot)
-            self._by_item.setdefault(slot.item_id, slot)
+            self._by_name.setdefault((slot.index, slot.item_id), slot)
+            self._by_name.setdefault(slot.item_id, slot)
 
     def finish(self, slot: Slot, raw: bytes) -> None:
         """The item is whole."""
@@ -167,7 +175,7 @@ class Slots:
         if place.output_index is not None:
             slot = self._by_index.get(place.output_index)
             if slot is not None and place.item_id and place.item_id != slot.item_id:
-                other = self._by_place.get((place.output_index, place.item_id))
+                other = self._called((place.output_index, place.item_id))
                 if other is not None:
                     return other
                 if slot.item_id:
@@ -180,7 +188,7 @@ class Slots:
             return slot
         self._turn.anomaly("missing_index", event.start, "a fragment without output_index", once=True)
         if place.item_id:
-            return self._by_item.get(place.item_id)
+            return self._called(place.item_id)
         return next(iter(self._unfinished)) if len(self._unfinished) == 1 else None
 
     def locate(self, place: Place, item_type: str, event: Frame) -> int:
@@ -211,7 +219,8 @@ class Slots:
     @property
     def has_twins(self) -> bool:
         """Whether items may share an index or an id: then neither tells alone to which of them a copy belongs."""
-        if not len(self._by_index) == len(self._by_item) == len(self.all):
+        item_ids = {slot.item_id for slot in self.all if slot.item_id}
+        if not len(self._by_index) == len(item_ids) == len(self.all):
             return True
         call_ids = [slot.call.call_id for slot in self.all if slot.call is not None]
         return len(set(call_ids)) != len(call_ids)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trigate.framing import Frame
+from trigate.protocols.responses_slots import Slots
 from trigate.protocols.responses_wire import (
     AnyItem,
     AnyPartEvent,
@@ -66,15 +67,40 @@ _FOLLOWERS = {
 }
 
 
+class _Parts:
+    """The parts of one item's lane by their position. Mostly there is one: a dict of one weighs three times this."""
+
+    __slots__ = ("_first", "_others", "_position")
+
+    def __init__(self, position: int, first: TextPart) -> None:
+        self._position = position
+        self._first = first
+        self._others: dict[int, TextPart] | None = None
+
+    def at(self, position: int) -> TextPart | None:
+        if position == self._position:
+            return self._first
+        return self._others.get(position) if self._others is not None else None
+
+    def add(self, position: int, part: TextPart) -> None:
+        if self._others is None:
+            self._others = {}
+        self._others[position] = part
+
+    def all(self) -> list[tuple[int, TextPart]]:
+        """In the order in which they began."""
+        return [(self._position, self._first), *(self._others or {}).items()]
+
+
 class ResponsesText:
-    """Collects the text parts of one turn. `locate` gives the output index of a place and opens what is missing."""
+    """Collects the text parts of one turn."""
 
-    __slots__ = ("_locate", "_parts", "_turn")
+    __slots__ = ("_parts", "_slots", "_turn")
 
-    def __init__(self, turn: Turn, locate: Callable[[Place, str, Frame], int]) -> None:
+    def __init__(self, turn: Turn, slots: Slots) -> None:
         self._turn = turn
-        self._locate = locate
-        self._parts: dict[tuple[int, str], dict[int, TextPart]] = {}
+        self._slots = slots
+        self._parts: dict[tuple[int, str], _Parts] = {}
 
     def piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A delta event."""
@@ -119,7 +145,8 @@ class ResponsesText:
                 self._differs(lane, index, event)
 
     def _seen(self, index: int, lane: str) -> list[tuple[int, TextPart]]:
-        return [(position, part) for position, part in self._parts.get((index, lane), {}).items() if part]
+        parts = self._parts.get((index, lane))
+        return [] if parts is None else [(position, part) for position, part in parts.all() if part]
 
     def _agrees(self, index: int, lane: str, texts: dict[int, str]) -> bool:
         """Whether each part that came has its equal at the same place: then the others can be filled."""
@@ -150,14 +177,16 @@ class ResponsesText:
 
     def _part(self, lane: str, place: Place, event: Frame) -> tuple[TextPart, int]:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
-        index = self._locate(place, item_type, event)
-        position = place.summary_index if lane == "summary" else place.content_index
+        index = self._slots.locate(place, item_type, event)
+        position = (place.summary_index if lane == "summary" else place.content_index) or 0
         parts = self._parts.get((index, lane))
-        if parts is None:
-            parts = self._parts[index, lane] = {}
-        part = parts.get(position or 0)
+        part = parts.at(position) if parts is not None else None
         if part is None:
-            part = parts[position or 0] = _OPENERS[lane](self._turn)
+            part = _OPENERS[lane](self._turn)
+            if parts is None:
+                self._parts[index, lane] = _Parts(position, part)
+            else:
+                parts.add(position, part)
         return part, index
 
     def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:
