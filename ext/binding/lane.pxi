@@ -28,7 +28,7 @@ cdef class Lane:
         self._told = ""
 
     def __init__(self, str text not None="", *, size_t max_depth=1024):
-        self._lane.json.max_depth = max_depth
+        self._lane.max_depth = max_depth
         if text:
             self._told = text
             self._told_size = len(text) if text.isascii() else <size_t> len(text.encode("utf-8", "surrogatepass"))
@@ -85,7 +85,7 @@ cdef class Lane:
 
     @property
     def max_depth(self):
-        return self._lane.json.max_depth
+        return self._lane.max_depth
 
     @property
     def size(self):
@@ -122,12 +122,16 @@ cdef class Lane:
         and offsets are those of JSONTracker. Asked again, only what is new is read. LimitError (depth_too_large) when
         the text is nested deeper than max_depth.
         """
+        cdef const tg_json *told
         cdef tg_json json
         cdef tg_status status
         if self._is_given:
             self._write_given()
         with cython.critical_section(self):
-            json = tg_lane_json(&self._lane)[0]
+            told = tg_lane_json(&self._lane)
+            if told is NULL:
+                raise MemoryError("trigate: out of memory")
+            json = told[0]
         status = tg_json_finish(&json)  # of a copy: the lane itself may go on
         return (_told_state(status, &json), json.depth, json.max_depth_seen, _offset(json.error_off),
                 json.is_lone_surrogate, json.has_large_number)

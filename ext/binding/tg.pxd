@@ -205,7 +205,7 @@ cdef extern from "tg.h":
 
     ctypedef struct tg_lane:
         tg_buf text
-        tg_json json
+        size_t max_depth
 
     void tg_lane_init(tg_lane *self, const tg_alloc *alloc, size_t max_depth) nogil
     void tg_lane_free(tg_lane *self) nogil

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Below this a block is not worth a second call of the allocator. */
-#define BUF_FIRST ((size_t)128)
+#define BUF_FIRST ((size_t)64)
 
 bool
 tg_buf_reserve(tg_buf *self, const tg_alloc *alloc, size_t max, size_t need)

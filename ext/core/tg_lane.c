@@ -13,14 +13,18 @@ tg_lane_init(tg_lane *self, const tg_alloc *alloc, size_t max_depth)
 
     *self = fresh;
     self->alloc = alloc != NULL ? *alloc : tg_alloc_default();
-    tg_json_init(&self->json, &self->alloc, TG_JSON_STRICT, max_depth);
+    self->max_depth = max_depth;
 }
 
 void
 tg_lane_free(tg_lane *self)
 {
     tg_buf_free(&self->text, &self->alloc);
-    tg_json_free(&self->json);
+    if (self->json != NULL) {
+        tg_json_free(self->json);
+        self->alloc.resize(self->alloc.ctx, self->json, sizeof *self->json, 0);
+        self->json = NULL;
+    }
 }
 
 bool
@@ -40,15 +44,21 @@ tg_lane_json(tg_lane *self)
 {
     tg_span more;
 
+    if (self->json == NULL) {
+        self->json = self->alloc.resize(self->alloc.ctx, NULL, 0, sizeof *self->json);
+        if (self->json == NULL)
+            return NULL;
+        tg_json_init(self->json, &self->alloc, TG_JSON_STRICT, self->max_depth);
+    }
     /* What memory was refused for is not broken: read from the start, which is all still here. */
-    if (self->json.error == TG_ERR_NO_MEMORY) {
-        tg_json_reset(&self->json);
+    if (self->json->error == TG_ERR_NO_MEMORY) {
+        tg_json_reset(self->json);
         self->tracked = 0;
     }
     more = tg_buf_span(&self->text, self->tracked);
     self->tracked = self->text.len;
-    (void)tg_json_feed(&self->json, more.ptr, more.len);
-    return &self->json;
+    (void)tg_json_feed(self->json, more.ptr, more.len);
+    return self->json;
 }
 
 uint8_t

@@ -167,18 +167,36 @@ test_refusals(void)
     }
     CHECK(n > 3);
     TEST("JSON that finds no memory says so, the text is not touched by it; asked again, it reads");
-    {
-        heap memory = {.refuse_at = 2};
+    for (n = 2; n < 4; n++) {
+        heap memory = {.refuse_at = n};
         const tg_alloc alloc = heap_alloc(&memory);
+        const tg_json *json;
         tg_lane lane;
 
         tg_lane_init(&lane, &alloc, DEPTH);
-        CHECK(tg_lane_append(&lane, text, len) && tg_lane_json(&lane)->error == TG_ERR_NO_MEMORY);
+        CHECK(tg_lane_append(&lane, text, len));
+        json = tg_lane_json(&lane);
+        CHECK(n == 2 ? json == NULL : json != NULL && json->error == TG_ERR_NO_MEMORY);
         CHECK(tg_lane_text(&lane).len == len && tg_lane_last(&lane) == '}');
         check_now(&lane, texts[3], len);
         tg_lane_free(&lane);
         CHECK(memory.blocks == 0 && !memory.is_abused);
     }
+}
+
+static void
+test_size(void)
+{
+    heap memory = {0};
+    const tg_alloc alloc = heap_alloc(&memory);
+    tg_lane lane;
+
+    TEST("a text of which nobody asks for the JSON costs its bytes and a small struct");
+    tg_lane_init(&lane, &alloc, DEPTH);
+    CHECK(tg_lane_append(&lane, (const uint8_t *)"a few words", 11) && tg_lane_last(&lane) == 's');
+    CHECK(memory.asked == 1 && sizeof lane <= 96);
+    tg_lane_free(&lane);
+    CHECK(memory.blocks == 0);
 }
 
 static void
@@ -196,7 +214,7 @@ test_work(void)
     for (i = 0; i < count; i++) {
         CHECK(tg_lane_append(&lane, (const uint8_t *)"piece ", 6));
         CHECK(tg_json_read(tg_lane_json(&lane)) == TG_JSON_OPEN);
-        CHECK(lane.json.off == 2 + 6 * (i + 1) && lane.tracked == lane.json.off);
+        CHECK(lane.json->off == 2 + 6 * (i + 1) && lane.tracked == lane.json->off);
         CHECK(tg_lane_last(&lane) == 'e' && lane.looked == lane.tracked);
     }
     CHECK(lane.text.work <= 3 * lane.text.len && memory.asked < 20);
@@ -209,5 +227,6 @@ test_lane(void)
     test_schedules();
     test_last();
     test_refusals();
+    test_size();
     test_work();
 }
