@@ -17,17 +17,23 @@
 void
 tg_predict_init(tg_predict *self, const tg_alloc *alloc)
 {
-    static const tg_predict fresh = {.epoch = 1, .room = SIZE_MAX, .max_frame = SIZE_MAX};
+    static const tg_predict fresh = {.room = SIZE_MAX, .max_frame = SIZE_MAX};
 
     *self = fresh;
     self->alloc = alloc != NULL ? *alloc : tg_alloc_default();
 }
 
-void
-tg_predict_free(tg_predict *self)
+static void
+predict_forget(tg_predict *self)
 {
     while (self->template_count > 0)
         tg_template_free(self->templates[--self->template_count], &self->alloc);
+}
+
+void
+tg_predict_free(tg_predict *self)
+{
+    predict_forget(self);
     tg_buf_free(&self->text, &self->alloc);
     tg_buf_free(&self->runs, &self->alloc);
     tg_buf_free(&self->latest, &self->alloc);
@@ -48,7 +54,7 @@ tg_predict_open(tg_predict *self, size_t room)
 void
 tg_predict_close(tg_predict *self)
 {
-    self->epoch++;
+    predict_forget(self);
     self->lane_count = 0;
 }
 
@@ -197,12 +203,6 @@ predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data
     return true;
 }
 
-static bool
-predict_is_open(const tg_predict *self, size_t index)
-{
-    return self->templates[index]->epoch == self->epoch;
-}
-
 /* Takes a frame at the head of these bytes; its length, or 0. */
 static size_t
 predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
@@ -212,7 +212,7 @@ predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
     size_t i;
 
     self->missed = ptr;
-    for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
+    for (i = 0; i < self->template_count; i++) {
         if (!tg_template_begins(self->templates[i], ptr, len, &match))
             continue;
         self->missed = NULL;
@@ -290,7 +290,7 @@ tg_predict_event(tg_predict *self, const tg_event *event)
     tg_match match;
     size_t i;
 
-    for (i = 0; i < self->template_count && predict_is_open(self, i); i++) {
+    for (i = 0; i < self->template_count; i++) {
         if (is_missed && tg_template_is_around(self->templates[i], event))
             continue;
         if (tg_template_fits(self->templates[i], event, &match)) {
@@ -368,7 +368,6 @@ tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *even
     if (made == NULL)
         return false;
     made->lane = (uint32_t)lane;
-    made->epoch = self->epoch;
     place = predict_place(self, made);
     if (place < self->template_count)
         tg_template_free(self->templates[place], &self->alloc);

@@ -11,8 +11,8 @@
  *   such a piece, the caller closes all lanes, and opens them again as pieces come.
  *
  * Rules
- *  - Lanes are opened and closed by the caller alone. A template whose lane is closed matches
- *    nothing, and is kept to be opened again.
+ *  - Lanes are opened and closed by the caller alone. Templates go with the lanes: who opens one
+ *    again brings an event to learn.
  *  - A sequence number must be one more than the last, or the event is not taken.
  *  - What would pass a bound (of the lane, of all of them) is not taken: whoever reads the event
  *    says what follows.
@@ -36,7 +36,7 @@
 
 /* Parallel calls alternate; more kinds of delta at one time have not been seen. */
 #define TG_PREDICT_TEMPLATES 8
-#define TG_PREDICT_LANES 32
+#define TG_PREDICT_LANES 16
 #define TG_PREDICT_NO_LANE TG_PREDICT_LANES
 
 typedef struct tg_run {
@@ -50,7 +50,6 @@ typedef struct tg_predict {
     tg_alloc alloc;
     tg_template *templates[TG_PREDICT_TEMPLATES]; /* the last used first */
     size_t template_count;
-    uint64_t epoch; /* a template of an older one is closed */
     size_t lane_count;
     size_t rooms[TG_PREDICT_LANES]; /* bytes that each lane may still take */
     size_t room;                    /* bytes that all of them may still take */

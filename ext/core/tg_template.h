@@ -48,7 +48,6 @@ typedef struct tg_template {
     uint32_t sizes[TG_HOLES + 1]; /* of the literals; prefix and suffix belong to the first and the
                                    * last */
     uint32_t lane;                /* the caller's: where the text goes */
-    uint64_t epoch;               /* the caller's: when that was so */
     uint8_t bytes[];              /* type, head, prefix, literals, suffix, TG_PATTERN_PAD zeros */
 } tg_template;
 
