@@ -11,7 +11,8 @@ Rules
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.list cimport PyList_GET_SIZE
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -21,6 +22,7 @@ from tg cimport *
 import os as _os
 
 from datetime import datetime as _datetime, timedelta as _timedelta, timezone as _timezone
+from sys import exc_info as _exc_info
 from types import MappingProxyType as _MappingProxy
 from uuid import UUID as _UUID
 

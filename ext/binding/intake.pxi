@@ -25,6 +25,7 @@ cdef class Intake:
     cdef readonly bint _has_frames
     cdef Lanes _lanes
 
+    @cython.binding(False)  # a method of C is called with half the work
     def feed(self, chunk, /):
         """Takes any bytes-like chunk; returns the items that it completed.
 
@@ -33,18 +34,27 @@ cdef class Intake:
         nothing more.
         """
         cdef Py_buffer view
+        cdef list items = None
+        cdef bint is_begun = False
         _enter(&self._guard)
         try:
             if not self._is_flowing:
                 return self._feed_slowly(chunk)
-            PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
-            try:
-                self._fed += <uint64_t> view.len
-                self._run(<const uint8_t *> view.buf, <size_t> view.len, chunk)
-            finally:
-                PyBuffer_Release(&view)
-            return self._lanes._take()
+            if type(chunk) is bytes:
+                is_begun = True
+                items = self._run(<const uint8_t *> PyBytes_AS_STRING(chunk), <size_t> PyBytes_GET_SIZE(chunk), chunk)
+            else:
+                PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
+                is_begun = True
+                try:
+                    items = self._run(<const uint8_t *> view.buf, <size_t> view.len, chunk)
+                finally:
+                    PyBuffer_Release(&view)
+            return items
         finally:
+            if is_begun and items is None:
+                self._spoilt = _exc_info()[1]
+                self._is_flowing = False
             tg_guard_give(&self._guard)
 
     def _begin(self, Lanes lanes not None):
@@ -69,43 +79,55 @@ cdef class Intake:
     def _stop_flowing(self):
         self._is_flowing = False
 
-    cdef int _run(self, const uint8_t *ptr, size_t size, object chunk) except -1:
-        try:
-            self._take(ptr, size, chunk)
-        except BaseException as error:
-            self._spoilt = error
-            self._is_flowing = False
-            raise
-        return 0
-
     def _flow(self, chunk):
         """One chunk for the decoder, from Python, which takes care of exceptions."""
         cdef Py_buffer view
+        cdef tg_event event
+        cdef tg_status status
         PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
         try:
-            self._take(<const uint8_t *> view.buf, <size_t> view.len, chunk)
+            status = self._next(<const uint8_t *> view.buf, <size_t> view.len, &event)
+            self._take(status, &event, <const uint8_t *> view.buf, <size_t> view.len, chunk)
         finally:
             PyBuffer_Release(&view)
 
-    cdef int _take(self, const uint8_t *ptr, size_t size, object chunk) except -1:
+    @cython.final
+    cdef inline tg_status _next(self, const uint8_t *ptr, size_t size, tg_event *event) noexcept:
+        """Feeds the decoder; says what comes of that first."""
+        cdef tg_stream *stream = &self._decoder._stream
+        cdef tg_status status = tg_stream_feed(stream, ptr, size)
+        return tg_stream_next(stream, event) if status == TG_OK else status
+
+    @cython.final
+    cdef inline list _run(self, const uint8_t *ptr, size_t size, object chunk):
+        """The items of one chunk. An exception spoils what was begun."""
+        cdef tg_event event
+        cdef tg_status status
+        self._fed += <uint64_t> size
+        status = self._next(ptr, size, &event)
+        # Most chunks bring no event that must be read, and end well.
+        if status != TG_MORE or self._watches_chunks:
+            self._take(status, &event, ptr, size, chunk)
+            return self._lanes._take()
+        return self._lanes._take_unread()
+
+    @cython.final
+    cdef int _take(self, tg_status status, tg_event *event, const uint8_t *ptr, size_t size, object chunk) except -1:
+        """Reads the events of a chunk. status, event: what came first of it."""
         cdef _Decoder decoder = self._decoder
         cdef Lanes lanes = self._lanes
         cdef bytes owner = chunk if type(chunk) is bytes else None
-        cdef tg_event event
-        cdef tg_status status = tg_stream_feed(&decoder._stream, ptr, size)
-        lanes._sync()
-        while status == TG_OK:
-            status = tg_stream_next(&decoder._stream, &event)
+        while True:
             lanes._drain()
             if status != TG_OK:
                 break
-            lanes._begin(&event)
+            lanes._begin(event)
             self._has_frames = self._is_flowing = self._watches_chunks = True
-            if not self._read(decoder._event(&event, _owner_of(&event, ptr, size, owner))):
+            if not self._read(decoder._event(event, _owner_of(event, ptr, size, owner))):
                 self._is_flowing = False
                 return 0
             lanes._end()
-            lanes._sync()
+            status = tg_stream_next(&decoder._stream, event)
         if self._watches_chunks:
             self._watches_chunks = self._chunk_ended(chunk)
         if status != TG_MORE:

@@ -18,6 +18,17 @@ def _use_prediction(bint wanted):
 
 
 @cython.final
+@cython.internal
+cdef class _OpenLane:
+    """What the pieces of an open lane are: of which lane, kind and owner; ends: see `Lanes.follow`."""
+
+    cdef Lane lane
+    cdef object kind
+    cdef object owner
+    cdef object ends
+
+
+@cython.final
 cdef class Lanes:
     """The pieces, the items and the counts of one response.
 
@@ -51,8 +62,7 @@ cdef class Lanes:
     cdef str _piece
     cdef size_t _room
     cdef object _ends
-    # The open lanes, by the core's number: (lane, kind, owner, ends).
-    cdef list _open
+    cdef list _open  # the open lanes, by the core's number
     # Items told so far, and the delta that may go on.
     cdef list _items
     cdef object _delta_kind
@@ -71,6 +81,7 @@ cdef class Lanes:
         self.deltas = deltas
         self._predicts = _predicts
         self._max_kept = max_kept
+        self._tell_room()
 
     def __dealloc__(self):
         tg_predict_free(&self._predict)
@@ -84,6 +95,7 @@ cdef class Lanes:
     def keep(self, size_t size, /):
         """Counts bytes that stay; False once the bound is passed."""
         self._kept += size
+        self._tell_room()
         return self._kept <= self._max_kept
 
     @property
@@ -187,13 +199,15 @@ cdef class Lanes:
         cdef list items = self._items
         if self._delta_kind is not None:
             self._flush()
+        elif not PyList_GET_SIZE(items):
+            return []
         self._items = []
         return items
 
     # -- one event, and what the core took between two of them -----------------------------------------
 
-    cdef void _sync(self) noexcept:
-        """Tells the core how much may still be kept."""
+    cdef void _tell_room(self) noexcept:
+        """Tells the core how much may still be kept; what it takes it counts by itself."""
         cdef uint64_t room = self._max_kept - self._kept if self._kept < self._max_kept else 0
         self._predict.room = <size_t> room if room < <uint64_t> <size_t> -1 else <size_t> -1
 
@@ -236,37 +250,65 @@ cdef class Lanes:
     cdef size_t _number(self):
         """The core's number of the lane that is followed."""
         cdef size_t number
-        for index, known in enumerate(self._open):
-            if known[0] is self._lane and known[1] is self._kind and _is_one(known[2], self._owner):
+        cdef _OpenLane known
+        for index in range(len(self._open)):
+            known = <_OpenLane> self._open[index]
+            if known.lane is self._lane and known.kind is self._kind and _is_one(known.owner, self._owner):
                 self._predict.rooms[<size_t> index] = self._room  # what was read has taken of it
                 return <size_t> index
         number = tg_predict_open(&self._predict, self._room)
         if number != TG_PREDICT_NO_LANE:
-            self._open.append((self._lane, self._kind, self._owner, self._ends))
+            known = _OpenLane.__new__(_OpenLane)
+            known.lane, known.kind, known.owner, known.ends = self._lane, self._kind, self._owner, self._ends
+            self._open.append(known)
         return number
 
     cdef int _drain(self) except -1:
         """Hands out what the core took: to the lanes, and as items."""
         cdef size_t count = tg_predict_run_count(&self._predict)
-        cdef size_t index, number
+        cdef size_t index
         cdef uint64_t start, end
         cdef tg_span text
-        cdef tuple known
+        cdef _OpenLane known
         if not count:
             return 0
         for index in range(count):
-            number = tg_predict_run(&self._predict, index, &text)
-            known = <tuple> self._open[number]
-            (<Lane> known[0]).extend(text.ptr, text.len)
-            self._kept += text.len
-            self._progress += text.len
-            if known[3] is not None:
-                known[3].append((<Lane> known[0]).size)
-            if self.deltas and known[1] is not None:
+            known = self._extend(index, &text)
+            if self.deltas and known.kind is not None:
                 tg_predict_range(&self._predict, index, &start, &end)
-                self._add_delta(known[1], known[2], _text(text), start + self.base, end + self.base)
+                self._add_delta(known.kind, known.owner, _text(text), start + self.base, end + self.base)
         tg_predict_drain(&self._predict)
         return 0
+
+    cdef list _take_unread(self):
+        """`_drain` and `_take` in one. With one chunk for each delta there is one run, and nothing is told before it."""
+        cdef size_t count = tg_predict_run_count(&self._predict)
+        cdef uint64_t start, end
+        cdef tg_span text
+        cdef _OpenLane known
+        cdef list items
+        if count != 1 or self._delta_kind is not None or PyList_GET_SIZE(self._items):
+            self._drain()
+            return self._take()
+        known = self._extend(0, &text)
+        if self.deltas and known.kind is not None and not self.is_closed:
+            tg_predict_range(&self._predict, 0, &start, &end)
+            items = [_delta_item(known.kind, known.owner, _text(text), start + self.base, end + self.base)]
+        else:
+            items = []
+        tg_predict_drain(&self._predict)
+        return items
+
+    cdef inline _OpenLane _extend(self, size_t index, tg_span *text):
+        """The lane of one run, with its text appended."""
+        cdef size_t number = tg_predict_run(&self._predict, index, text)
+        cdef _OpenLane known = <_OpenLane> self._open[number]
+        known.lane.extend(text.ptr, text.len)
+        self._kept += text.len
+        self._progress += text.len
+        if known.ends is not None:
+            known.ends.append(known.lane.size)
+        return known
 
     def place(self, uint64_t start, uint64_t end, /):
         """What is told from now on stands there, up to the next event that is read."""

@@ -231,7 +231,9 @@ tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out
 bool
 tg_line_is_at_start(tg_line *self)
 {
-    if (self->state == TG_LINE_AFTER_CR && self->pos < self->len) {
+    if (self->pos == self->len)
+        return false;
+    if (self->state == TG_LINE_AFTER_CR) {
         self->state = TG_LINE_BODY;
         if (self->chunk[self->pos] == '\n') {
             self->work++;
@@ -241,6 +243,27 @@ tg_line_is_at_start(tg_line *self)
     }
     return self->state == TG_LINE_BODY && !self->is_carried && self->mark == self->pos &&
            self->pos < self->len;
+}
+
+size_t
+tg_line_lone(const tg_line *self, size_t max)
+{
+#ifndef TG_NO_RUN
+    const uint8_t *ptr = self->chunk + self->pos;
+    const size_t len = self->len - self->pos;
+    const size_t size = tg_scan_line_end(ptr, len);
+    /* LF or CR LF, twice. A CR alone is left to the steps. */
+    const size_t end = size < len && ptr[size] == '\r' ? 2 : 1;
+
+    if (size > max || len - size < 2 * end || ptr[size + end - 1] != '\n' ||
+        ptr[size + 2 * end - 1] != '\n' || (end == 2 && ptr[size + 2] != '\r'))
+        return 0;
+    return size + 2 * end;
+#else
+    (void)self;
+    (void)max;
+    return 0;
+#endif
 }
 
 bool
@@ -258,6 +281,15 @@ tg_line_skip(tg_line *self, size_t size)
     if (self->chunk[self->pos - 1] == '\r')
         self->state = TG_LINE_AFTER_CR;
     line_restart(self);
+}
+
+void
+tg_line_leave(tg_line *self, const tg_alloc *alloc)
+{
+    if (self->carry.len > 0)
+        tg_buf_clear(&self->carry, alloc);
+    self->chunk_off += self->len;
+    tg_line_feed(self, NULL, 0);
 }
 
 bool

@@ -80,8 +80,14 @@ tg_status tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line
 /* Whether the next byte of the chunk begins a line; the LF of a line that its CR has ended is
  * passed over. */
 bool tg_line_is_at_start(tg_line *self);
+/* At the start of a line: how many bytes it and the blank line behind it take, both with their
+ * ends; 0 if there is no such blank line, if the line is longer than max, or if the chunk cuts
+ * either. */
+size_t tg_line_lone(const tg_line *self, size_t max);
 /* Whether all of the chunk is read, and no line is open. */
 bool tg_line_is_used_up(const tg_line *self);
+/* The chunk is used up so, and may go. */
+void tg_line_leave(tg_line *self, const tg_alloc *alloc);
 /* Passes over whole lines at the start of one: so many bytes, the last of which ends a line. */
 void tg_line_skip(tg_line *self, size_t size);
 /* After TG_MORE: takes what it needs of the chunk, which may then go. false: no memory. */

@@ -328,32 +328,33 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
-/* Most chunks end where an event does: then there is nothing to save. */
+/* Passes over what needs no reading of lines. Most chunks end where an event does, and then there
+ * is nothing to save: true if the chunk is used up so. */
 static bool
-sse_is_used_up(const tg_sse *self)
+sse_skip(tg_sse *self)
 {
-    return self->state == TG_SSE_BETWEEN && self->chunk_error == TG_OK &&
-           tg_line_is_used_up(&self->line);
+    if (self->state != TG_SSE_BETWEEN)
+        return false;
+    (void)tg_sse_skip_comments(self);
+    do {
+        if (self->predict != NULL)
+            tg_sse_skip_frames(self);
+    } while (tg_sse_skip_comments(self));
+    if (self->chunk_error != TG_OK || !tg_line_is_used_up(&self->line))
+        return false;
+    tg_line_leave(&self->line, &self->alloc);
+    self->is_drained = true;
+    return true;
 }
 
-tg_status
-tg_sse_next(tg_sse *self, tg_event *out)
+/* What is left of the chunk, line by line, up to the next event. */
+static tg_status
+sse_read(tg_sse *self, tg_event *out)
 {
     tg_line_view view;
     tg_status status;
 
-    if (self->error != TG_OK)
-        return self->error;
-    if (self->state == TG_SSE_ENDED)
-        return TG_MORE;
-    sse_take_back(self);
-    for (;;) {
-        if (self->predict != NULL)
-            tg_sse_skip_frames(self);
-        if (sse_is_used_up(self)) {
-            self->is_drained = tg_line_keep(&self->line, &self->alloc, 0);
-            return TG_MORE;
-        }
+    do {
         if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
             return TG_OK;
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
@@ -372,7 +373,19 @@ tg_sse_next(tg_sse *self, tg_event *out)
         status = sse_step(self, &view, out);
         if (status != TG_MORE)
             return status;
-    }
+    } while (!sse_skip(self));
+    return TG_MORE;
+}
+
+tg_status
+tg_sse_next(tg_sse *self, tg_event *out)
+{
+    if (self->error != TG_OK)
+        return self->error;
+    if (self->state == TG_SSE_ENDED)
+        return TG_MORE;
+    sse_take_back(self);
+    return sse_skip(self) ? TG_MORE : sse_read(self, out);
 }
 
 tg_status

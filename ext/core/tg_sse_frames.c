@@ -48,3 +48,20 @@ tg_sse_take_frame(tg_sse *self, tg_event *out)
     *out = event;
     return true;
 }
+
+bool
+tg_sse_skip_comments(tg_sse *self)
+{
+    bool is_any = false;
+
+    while (self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line) &&
+           self->line.chunk[self->line.pos] == ':') {
+        const size_t size = tg_line_lone(&self->line, self->limits.max_line_bytes);
+
+        if (size == 0)
+            break;
+        tg_line_skip(&self->line, size);
+        is_any = true;
+    }
+    return is_any;
+}

@@ -2,7 +2,7 @@
  * of a caller.
  *
  * Rules
- *  - Both look only where a block may begin, and take nothing that the lines would not.
+ *  - All look only where a block may begin, and take nothing that the lines would not.
  */
 #ifndef TG_SSE_FRAMES_H
 #define TG_SSE_FRAMES_H
@@ -14,5 +14,8 @@ void tg_sse_skip_frames(tg_sse *self);
 /* The next event, if its lines are those of the last one around other data. What is left out here
  * (limits, an id that changed, ill-formed data) is left to the lines. */
 bool tg_sse_take_frame(tg_sse *self, tg_event *out);
+/* Passes over comments that are blocks of their own (`: ping` and a blank line), with which servers
+ * keep a connection alive; whether there was one. Their lines would change nothing. */
+bool tg_sse_skip_comments(tg_sse *self);
 
 #endif

@@ -76,6 +76,35 @@ test_offsets(void)
 }
 
 static void
+test_comments(void)
+{
+    static const row rows[] = {
+        {"data: x\n\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=14,20,23"},
+        {"data: x\n\n: c\r\n\r\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=16,22,25"},
+        {"data: x\n\n: c\r\rdata: y\n\n", "at=14,20,23"},
+        {"data: x\n\n: c\n\r\ndata: y\n\n", "at=15,21,24"},
+        {"data: x\n\n: c\r\n\ndata: y\n\n", "at=15,21,24"},
+        {"data: x\n\n: c\r\n\rdata: y\n\n", "at=15,21,24"},
+        {"data: x\r\r\n: c\n\ndata: y\n\n", "at=15,21,24"},
+        {"data: x\n\n:\n\n:\n\ndata: y\n\n", "at=15,21,24"},
+        {"data: x\n\n: c\n: d\n\ndata: y\n\n", "at=18,24,27"},
+        {"data: x\n\n: c\ndata: y\n\n", "at=9,19,22"},
+        {"data: x\n\n: c\n\n", "rest none line=\"\" has_data=0 type=\"\" data=\"\" at=14"},
+        {"data: x\n\n: c\n", "rest none line=\"\" has_data=0 type=\"\" data=\"\" at=9"},
+        {"data: x\n\n: c\r", "rest none line=\"\" has_data=0 type=\"\" data=\"\" at=9"},
+        {"data: x\n\n: c", "rest line line=\": c\" has_data=0 type=\"\" data=\"\" at=9"},
+        {"id: 1\n\n: c\n\ndata: y\n\n", "data=\"y\" id=\"1\" changed=1 retry=0/0 at=12,18,21"},
+        {"retry: 5\n\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=15,21,24"},
+        {"id: 1\n: c\n\ndata: y\n\n", "data=\"y\" id=\"1\" changed=1 retry=0/0 at=12,18,21"},
+        {"data: x\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=14,20,23"},
+    };
+    const record_setup setup = record_setup_default();
+
+    TEST("a comment changes nothing, whatever ends its line and the blank one behind it");
+    CHECK_ROWS(&setup, rows);
+}
+
+static void
 test_ids(void)
 {
     static const row rows[] = {
@@ -302,6 +331,7 @@ void
 test_sse(void)
 {
     test_offsets();
+    test_comments();
     test_ids();
     test_retries();
     test_error_field();
