@@ -191,6 +191,26 @@ def test_half_a_character_goes_on() -> None:
     assert parser.finish().text == "a🌍."
 
 
+@pytest.mark.parametrize("is_finished", [True, False], ids=["finished", "going"])
+def test_an_error_outside_of_events_goes_with_its_connection_unless_it_was_whole(is_finished: bool) -> None:
+    numbered = NUMBERED["gemini with ids"]
+    parser, _ = numbered.begin_with(2, more=b'{"error": {"code": 503, "mess')
+    if is_finished:
+        assert parser.finish().status == "truncated"
+    parser.resume()
+    parser.feed(numbered.data)
+    assert same(parser.finish(), numbered.whole)
+
+    parser, _ = numbered.begin_with(1)
+    parser.resume()
+    parser.feed(numbered.data[: len(numbered.events[0])])
+    parser.feed(b'{"error": {"code": 503, "message": "x"}}\n\n')
+    response = parser.finish()
+    assert response.error is not None
+    assert (response.status, response.error.code) == ("failed", 503)
+    assert response.error.offset == 2 * len(numbered.events[0])
+
+
 # -- what cannot go on -----------------------------------------------------------------------------------
 
 

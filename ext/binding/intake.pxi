@@ -12,14 +12,12 @@ cdef class Intake:
 
     A subclass has `_lanes`, gives the decoder with `_flow_from`, and has the methods `_read(frame)`, which reads one
     event and says whether to go on, `_fail(error)`, `_feed_slowly(chunk)` for all that comes before the first
-    event, and `_chunk_ended(chunk)`, which says whether it wants the next chunk too; a chunk with an event to be
-    read it gets in any case.
+    event, and `_take_stray(chunk, start)`: see `Lanes.watch_strays`.
     """
 
     cdef tg_guard _guard
     cdef _Decoder _decoder
     cdef bint _is_flowing
-    cdef bint _watches_chunks
     cdef public uint64_t _fed
     cdef public object _spoilt
     cdef readonly bint _has_frames
@@ -70,11 +68,21 @@ cdef class Intake:
         """From now on chunks go to this decoder."""
         self._decoder = decoder
         tg_stream_set_predict(&decoder._stream, &self._lanes._predict)
+        self._watch()
 
     @property
     def _whole(self):
         """Up to this byte of the stream no byte belongs to an event that is still to be completed."""
         return tg_stream_whole_off(&self._decoder._stream) if self._decoder is not None else 0
+
+    @cython.final
+    cdef void _watch(self) noexcept:
+        if self._lanes._watches_strays:
+            tg_stream_watch(&self._decoder._stream, True)
+
+    @cython.final
+    cdef inline bint _has_stray(self) noexcept:
+        return self._lanes._watches_strays and tg_stream_stray_off(&self._decoder._stream) != TG_NO_STRAY
 
     def _stop_flowing(self):
         self._is_flowing = False
@@ -106,10 +114,10 @@ cdef class Intake:
         self._fed += <uint64_t> size
         status = self._next(ptr, size, &event)
         # Most chunks bring no event that must be read, and end well.
-        if status != TG_MORE or self._watches_chunks:
-            self._take(status, &event, ptr, size, chunk)
-            return self._lanes._take()
-        return self._lanes._take_unread()
+        if status == TG_MORE and not self._has_stray():
+            return self._lanes._take_unread()
+        self._take(status, &event, ptr, size, chunk)
+        return self._lanes._take()
 
     @cython.final
     cdef int _take(self, tg_status status, tg_event *event, const uint8_t *ptr, size_t size, object chunk) except -1:
@@ -117,19 +125,23 @@ cdef class Intake:
         cdef _Decoder decoder = self._decoder
         cdef Lanes lanes = self._lanes
         cdef bytes owner = chunk if type(chunk) is bytes else None
+        cdef bint watched
         while True:
             lanes._drain()
             if status != TG_OK:
                 break
             lanes._begin(event)
-            self._has_frames = self._is_flowing = self._watches_chunks = True
+            watched = lanes._watches_strays
+            self._has_frames = self._is_flowing = True
             if not self._read(decoder._event(event, _owner_of(event, ptr, size, owner))):
                 self._is_flowing = False
                 return 0
             lanes._end()
+            if lanes._watches_strays != watched:
+                self._watch()
             status = tg_stream_next(&decoder._stream, event)
-        if self._watches_chunks:
-            self._watches_chunks = self._chunk_ended(chunk)
+        if self._has_stray() and not self._take_stray(chunk, tg_stream_stray_off(&decoder._stream) + lanes.base):
+            tg_stream_watch(&decoder._stream, False)
         if status != TG_MORE:
             decoder._status = status
             self._is_flowing = False

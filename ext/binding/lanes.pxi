@@ -42,6 +42,7 @@ cdef class Lanes:
     cdef readonly bint deltas
     cdef readonly bint is_closed
     cdef bint _predicts
+    cdef bint _watches_strays
     cdef public uint64_t base  # where the connection began whose events these are
     cdef uint64_t _kept
     cdef uint64_t _max_kept
@@ -117,6 +118,12 @@ cdef class Lanes:
     def keep_each(self):
         """Pieces are told apart (see `follow`), and the last event that went unread is kept (`take_latest`)."""
         self._predict.keeps_each = True
+
+    def watch_strays(self):
+        """From the end of this event on, a line that begins with a brace is told of: the chunk in which its first byte
+        came, and that byte's offset, then each one that follows, until it is said that no more are wanted.
+        """
+        self._watches_strays = True
 
     def take_latest(self):
         """The data of the last event that went unread, once; None if there is none since."""

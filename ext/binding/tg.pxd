@@ -54,6 +54,8 @@ cdef extern from "tg.h":
 
     bint tg_utf8_is_ascii(tg_span text) nogil
 
+    const uint64_t TG_NO_STRAY
+
     ctypedef enum tg_rest_where:
         TG_REST_NONE
         TG_REST_CHARACTER
@@ -156,6 +158,8 @@ cdef extern from "tg.h":
         pass
 
     void tg_stream_set_predict(tg_stream *self, tg_predict *predict) nogil
+    void tg_stream_watch(tg_stream *self, bint is_watching) nogil
+    uint64_t tg_stream_stray_off(const tg_stream *self) nogil
 
     void tg_stream_init_framing(tg_stream *self, tg_framing framing, const tg_alloc *alloc,
                                 const tg_limits *limits, unsigned flags) nogil

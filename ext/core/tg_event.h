@@ -32,6 +32,9 @@ typedef struct tg_event {
                    * message); else of length 0 */
 } tg_event;
 
+/* Where nothing of the kind is. */
+#define TG_NO_STRAY UINT64_MAX
+
 typedef enum tg_rest_where {
     TG_REST_NONE,      /* nothing that carries into an event */
     TG_REST_CHARACTER, /* inside a UTF-8 sequence (and so inside a line) */

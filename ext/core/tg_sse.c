@@ -13,19 +13,6 @@
 
 static const char sse_error_name[] = "error";
 
-const char *
-tg_sse_state_name(tg_sse_state state)
-{
-    switch (state) {
-#define TG_SSE_NAME(name, sentence) \
-    case name:                      \
-        return #name;
-        TG_SSE_STATES(TG_SSE_NAME)
-#undef TG_SSE_NAME
-    }
-    return "";
-}
-
 static tg_span
 sse_error_type(void)
 {
@@ -142,6 +129,15 @@ sse_check_unended(tg_sse *self, const tg_line_view *view)
     if (!sse_is_data_over(self, &field, false, &over))
         return TG_MORE;
     return sse_fail(self, TG_ERR_EVENT_TOO_LARGE, view->start_off + field.pos + over);
+}
+
+/* Lines that are passed over with a whole frame are fields or comments, and no strays. */
+static void
+sse_note_stray(tg_sse *self, const tg_line_view *view)
+{
+    if (self->is_watching && self->stray_off == TG_NO_STRAY && view->text.len > 0 &&
+        view->text.ptr[0] == '{')
+        self->stray_off = view->start_off;
 }
 
 /* ---- one whole line ---------------------------------------------------------------------------
@@ -292,6 +288,7 @@ sse_step(tg_sse *self, const tg_line_view *view, tg_event *out)
     case TG_FIELD_IGNORED:
         /* "If the line starts with a U+003A COLON character: Ignore the line." and "Otherwise: The
          * field is ignored." */
+        sse_note_stray(self, view);
         sse_raise(self, TG_SSE_IGNORABLE);
         return TG_MORE;
     case TG_FIELD_DATA:
@@ -319,6 +316,7 @@ sse_pause(tg_sse *self, const tg_line_view *view)
 
     if (status != TG_MORE)
         return status;
+    sse_note_stray(self, view);
     if (self->chunk_error != TG_OK)
         return sse_fail(self, self->chunk_error, self->chunk_error_off);
     if (!tg_block_keep(&self->block, &self->alloc, &self->line.carry) ||
@@ -328,6 +326,14 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
+static bool
+sse_skip_comments(tg_sse *self)
+{
+    const tg_line *line = &self->line;
+
+    return line->pos < line->len && line->chunk[line->pos] == ':' && tg_sse_skip_comments(self);
+}
+
 /* Passes over what needs no reading of lines. Most chunks end where an event does, and then there
  * is nothing to save: true if the chunk is used up so. */
 static bool
@@ -335,11 +341,11 @@ sse_skip(tg_sse *self)
 {
     if (self->state != TG_SSE_BETWEEN)
         return false;
-    (void)tg_sse_skip_comments(self);
+    (void)sse_skip_comments(self);
     do {
         if (self->predict != NULL)
             tg_sse_skip_frames(self);
-    } while (tg_sse_skip_comments(self));
+    } while (sse_skip_comments(self));
     if (self->chunk_error != TG_OK || !tg_line_is_used_up(&self->line))
         return false;
     tg_line_leave(&self->line, &self->alloc);

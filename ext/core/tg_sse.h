@@ -80,6 +80,8 @@ typedef struct tg_sse {
     uint64_t bytes_fed;
     uint64_t work;      /* bytes looked at here; the parts below count their own */
     uint64_t start_off; /* of the open block */
+    bool is_watching;   /* for a stray (tg_stream_watch) */
+    uint64_t stray_off; /* of the first one, or TG_NO_STRAY */
     uint64_t data_off;
     tg_utf8 utf8;
     tg_line line;
@@ -105,6 +107,7 @@ tg_status tg_sse_finish(tg_sse *self, tg_rest *out);
 tg_span tg_sse_last_event_id(const tg_sse *self);
 uint64_t tg_sse_whole_off(const tg_sse *self);
 void tg_sse_set_predict(tg_sse *self, tg_predict *predict);
+void tg_sse_watch(tg_sse *self, bool is_watching);
 uint64_t tg_sse_work(const tg_sse *self);
 
 #endif

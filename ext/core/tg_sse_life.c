@@ -4,10 +4,24 @@
  */
 #include "tg_sse.h"
 
+const char *
+tg_sse_state_name(tg_sse_state state)
+{
+    switch (state) {
+#define TG_SSE_NAME(name, sentence) \
+    case name:                      \
+        return #name;
+        TG_SSE_STATES(TG_SSE_NAME)
+#undef TG_SSE_NAME
+    }
+    return "";
+}
+
 void
 tg_sse_init(tg_sse *self, const tg_alloc *alloc, const tg_limits *limits, unsigned flags)
 {
-    static const tg_sse fresh = {.state = TG_SSE_BETWEEN, .is_drained = true};
+    static const tg_sse fresh = {
+        .state = TG_SSE_BETWEEN, .is_drained = true, .stray_off = TG_NO_STRAY};
 
     *self = fresh;
     self->alloc = alloc != NULL ? *alloc : tg_alloc_default();
@@ -52,6 +66,13 @@ tg_sse_set_predict(tg_sse *self, tg_predict *predict)
     predict->is_frame_raw = (self->flags & TG_SSE_STRICT_UTF8) == 0;
     predict->max_frame = limits->max_line_bytes < limits->max_event_bytes ? limits->max_line_bytes
                                                                           : limits->max_event_bytes;
+}
+
+void
+tg_sse_watch(tg_sse *self, bool is_watching)
+{
+    self->is_watching = is_watching;
+    self->stray_off = TG_NO_STRAY;
 }
 
 uint64_t

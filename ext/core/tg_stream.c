@@ -189,6 +189,19 @@ tg_stream_reconnection_time(const tg_stream *self, uint64_t *ms)
     return true;
 }
 
+void
+tg_stream_watch(tg_stream *self, bool is_watching)
+{
+    if (self->framing == TG_FRAMING_SSE)
+        tg_sse_watch(&self->sse, is_watching);
+}
+
+uint64_t
+tg_stream_stray_off(const tg_stream *self)
+{
+    return self->framing == TG_FRAMING_SSE ? self->sse.stray_off : TG_NO_STRAY;
+}
+
 uint64_t
 tg_stream_bytes_fed(const tg_stream *self)
 {

@@ -83,6 +83,14 @@ tg_span tg_stream_last_event_id(const tg_stream *self);
  * counts as soon as its line has ended. */
 bool tg_stream_reconnection_time(const tg_stream *self, uint64_t *ms);
 
+/* From here on, whether a stray comes: a line that begins with a brace, which is no field. A front
+ * end that fails in mid-stream writes its error so, outside of any event. SSE alone has them. Ends
+ * with is_watching false, or a reset. */
+void tg_stream_watch(tg_stream *self, bool is_watching);
+/* The first byte of the first stray since; TG_NO_STRAY while there is none. It is known as soon as
+ * that byte has come. */
+uint64_t tg_stream_stray_off(const tg_stream *self);
+
 uint64_t tg_stream_bytes_fed(const tg_stream *self);
 /* Once next has said TG_MORE: up to here all bytes belong to whole events, or to nothing that an
  * event could still be made of (comments, blank lines, the commas of an array). The bracket that

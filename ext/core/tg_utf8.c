@@ -49,7 +49,8 @@ tg_utf8_take(tg_utf8 *self, uint8_t byte)
 size_t
 tg_utf8_feed(tg_utf8 *self, const uint8_t *ptr, size_t len)
 {
-    size_t pos = 0;
+    /* Most texts begin and end between characters, and nothing is wrong with them. */
+    size_t pos = self->need == 0 ? tg_scan_utf8(ptr, len) : 0;
 
     while (pos < len) {
         if (self->need > 0) {

@@ -36,6 +36,7 @@ from trigate.protocols import interpreter
 from trigate.protocols.wire import error_info, is_error
 from trigate.reopen import Reopening
 from trigate.response import ErrorInfo, Response
+from trigate.strays import Strays
 from trigate.turn import Options, Turn
 from trigate.validate import check_leniencies
 
@@ -164,13 +165,13 @@ class ResponseParser(Intake):
         else:
             self._flow(chunk)
 
-    def _chunk_ended(self, chunk: Buffer) -> bool:
-        """What else a chunk says, once its events are read; True if the next one is to be told of too."""
+    def _take_stray(self, chunk: Buffer, start: int) -> bool:
+        """A chunk of text outside of events, which began at this offset; False if the next one is not wanted."""
         strays = self._turn.strays
         if strays is None or self._turn.is_faulted:
             return False
-        strays.feed(chunk, self._fed - memoryview(chunk).nbytes)
-        return True
+        strays.feed(chunk, self._fed - memoryview(chunk).nbytes, start)
+        return strays.state == "open"
 
     def _read(self, frame: Frame) -> bool:
         """Reads one event; False if it broke the response."""
@@ -265,6 +266,8 @@ class ResponseParser(Intake):
             )
         if self._reopening is not None:
             self._reopening.take_back()
+        if turn.strays is not None and turn.strays.state == "open":
+            turn.strays = Strays(turn.options.limits.max_event_bytes)
         self._reopening = self._final = None
         self._stop_flowing()
         self._connect()

@@ -22,40 +22,28 @@ StrayState: TypeAlias = Literal["none", "open", "whole", "broken"]
 
 
 class Strays:
-    """Looks at a stream's bytes from offset `since` on, which is the start of a line.
+    """Gathers the text that such a line begins. Who reads the lines says where it stands.
 
     state: "none", "open" (it has begun), "whole" (one JSON value), "broken" (no JSON, or longer than `limit`)
     offset: of its first byte. text: the value, once it is whole.
     """
 
-    def __init__(self, since: int, limit: int) -> None:
+    def __init__(self, limit: int) -> None:
         self.state: StrayState = "none"
         self.offset: int | None = None
-        self._since = since
         self._limit = limit
-        self._is_line_start = True
         self._tracker = JSONTracker(max_depth=2**31)
         self._text = bytearray()
 
-    def feed(self, chunk: Buffer, at: int) -> None:
-        """The next bytes, which stand at offset `at`."""
-        data = bytes(chunk)[max(0, self._since - at) :]
-        if self.state == "none" and data:
-            place = self._find(data)
-            self._is_line_start = data[-1:] in (b"\n", b"\r")
-            if place is None:
-                return
+    def feed(self, chunk: Buffer, at: int, start: int) -> None:
+        """The next bytes, which stand at offset `at`; the text begins at `start`, in the first of these chunks."""
+        data = bytes(chunk)
+        if self.state == "none":
             self.state = "open"
-            self.offset = max(at, self._since) + place
-            data = data[place:]
+            self.offset = start
+            data = data[start - at :]
         if self.state == "open":
             self._gather(data)
-
-    def _find(self, data: bytes) -> int | None:
-        if self._is_line_start and data[:1] == b"{":
-            return 0
-        places = [place + 1 for place in (data.find(b"\n{"), data.find(b"\r{")) if place >= 0]
-        return min(places, default=None)
 
     def _gather(self, data: bytes) -> None:
         tracker = self._tracker

@@ -95,8 +95,8 @@ test_comments(void)
         {"data: x\n\n: c", "rest line line=\": c\" has_data=0 type=\"\" data=\"\" at=9"},
         {"id: 1\n\n: c\n\ndata: y\n\n", "data=\"y\" id=\"1\" changed=1 retry=0/0 at=12,18,21"},
         {"retry: 5\n\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=15,21,24"},
-        {"id: 1\n: c\n\ndata: y\n\n", "data=\"y\" id=\"1\" changed=1 retry=0/0 at=12,18,21"},
-        {"data: x\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=14,20,23"},
+        {"id: 1\n: c\n\ndata: y\n\n", "data=\"y\" id=\"1\" changed=1 retry=0/0 at=11,17,20"},
+        {"data: x\n: c\n\ndata: y\n\n", "data=\"y\" id=\"\" changed=0 retry=0/0 at=13,19,22"},
     };
     const record_setup setup = record_setup_default();
 
@@ -288,6 +288,64 @@ test_replacement(void)
     CHECK_ROWS(&setup, rows);
 }
 
+/* Where a stray is seen that is watched for from the end of the first event on. */
+static uint64_t
+stray_of(const char *text, size_t cut)
+{
+    const size_t sizes[2] = {cut, strlen(text) - cut};
+    bool is_watching = false;
+    tg_stream stream;
+    tg_event event;
+    uint64_t off;
+    size_t i;
+
+    tg_stream_init(&stream, NULL, NULL, 0);
+    for (i = 0; i < 2; i++) {
+        CHECK(tg_stream_feed(&stream, (const uint8_t *)text + (i == 0 ? 0 : cut), sizes[i]) ==
+              TG_OK);
+        while (tg_stream_next(&stream, &event) == TG_OK) {
+            if (!is_watching)
+                tg_stream_watch(&stream, true);
+            is_watching = true;
+        }
+        if (i == 0 && cut < strlen(text) && tg_stream_stray_off(&stream) != TG_NO_STRAY)
+            CHECK(tg_stream_stray_off(&stream) < cut);
+    }
+    off = tg_stream_stray_off(&stream);
+    tg_stream_watch(&stream, false);
+    CHECK(tg_stream_stray_off(&stream) == TG_NO_STRAY);
+    tg_stream_free(&stream);
+    return off;
+}
+
+static void
+test_strays(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t off;
+    } rows[] = {
+        {"data: x\n\n{", 9},
+        {"data: x\n\n{}\n{}\n\n", 9},
+        {"data: x\r\r{}\r\r", 9},
+        {"data: x\r\n\r\n{}", 11},
+        {"{}\ndata: x\n\n: c\n\n{}\n", 17},
+        {"data: x\n\ndata: y\n{}\n\n", 17},
+        {"data: x\n\ndata: {\ndata: }\n\n", TG_NO_STRAY},
+        {"data: x\n\n {\na{\n: {\n\ndata: {}\n\n", TG_NO_STRAY},
+        {"{}\ndata: x\n\n", TG_NO_STRAY},
+        {"data: x\n\n", TG_NO_STRAY},
+    };
+    size_t cut;
+    size_t i;
+
+    TEST("a line that begins with a brace is seen at every cut, once it is watched for");
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (cut = 0; cut <= strlen(rows[i].text); cut++)
+            CHECK(stray_of(rows[i].text, cut) == rows[i].off);
+    }
+}
+
 static void
 test_turns(void)
 {
@@ -338,5 +396,6 @@ test_sse(void)
     test_rest();
     test_strict_utf8();
     test_replacement();
+    test_strays();
     test_turns();
 }

@@ -173,7 +173,8 @@ class Gemini:
         turn = self._turn
         self._catch_up()
         if turn.strays is None and isinstance(event, ServerSentEvent) and event.end is not None:
-            turn.strays = Strays(event.end, turn.options.limits.max_event_bytes)
+            turn.strays = Strays(turn.options.limits.max_event_bytes)
+            turn.lanes.watch_strays()
         data = event.data_bytes.strip()
         if not data:
             return
