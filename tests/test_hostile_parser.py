@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -71,7 +72,8 @@ def test_reading_between_pieces_is_not_appending() -> None:
     assert pieces.text == "a" + "".join(map(str, range(1000)))
 
 
-def test_an_interrupted_feed_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_an_interrupted_feed_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch, kind: type) -> None:
     """The frames that it had not read are lost: a shorter argument text could be a valid one."""
     parser = trigate.ResponseParser("openai-chat")
     parser.feed(fragment(id="a", function={"name": "f", "arguments": '{"n":"'}))
@@ -85,14 +87,28 @@ def test_an_interrupted_feed_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
         event(frame)
 
+    def feed(data: bytes) -> None:
+        try:
+            raise ValueError("another exception, which is being handled")
+        except ValueError:
+            parser.feed(kind(data))
+
     with monkeypatch.context() as patch:
         patch.setattr(parser._interpreter, "event", interrupt)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt) as raised:
             # A member that no shape has: every one of them must be read.
-            parser.feed(b"".join(fragment(function={"arguments": "1"}, note=n) for n in range(1000)))
+            feed(b"".join(fragment(function={"arguments": "1"}, note=n) for n in range(1000)))
     for act in (lambda: parser.feed(b"\n"), parser.finish):
-        with pytest.raises(RuntimeError, match="interrupted"):
+        with pytest.raises(RuntimeError, match="interrupted") as refused:
             act()
+        assert refused.value.__cause__ is raised.value
+
+
+def test_feed_has_a_signature() -> None:
+    """It is a method of C, which has one only if it says so."""
+    for feed in (trigate.ResponseParser.feed, trigate.ResponseParser("openai-chat").feed):
+        assert list(inspect.signature(feed).parameters)[-1] == "chunk"
+        assert "Takes any bytes-like chunk" in (feed.__doc__ or "")
 
 
 def test_a_wrong_chunk_spoils_nothing() -> None:

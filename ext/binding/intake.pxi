@@ -23,7 +23,9 @@ cdef class Intake:
     cdef readonly bint _has_frames
     cdef Lanes _lanes
 
-    @cython.binding(False)  # a method of C is called with half the work
+    @cython.binding(False)  # a plain method of C takes half the work to call
+    @cython.embedsignature(True)
+    @cython.embedsignature.format("clinic")  # its signature is read from there
     def feed(self, chunk, /):
         """Takes any bytes-like chunk; returns the items that it completed.
 

@@ -89,6 +89,9 @@ cdef class Lane:
 
     @property
     def size(self):
+        return self._size()
+
+    cdef size_t _size(self) noexcept:
         return self._told_size if self._is_given else self._lane.text.len
 
     def __bool__(self):

@@ -314,7 +314,7 @@ cdef class Lanes:
         self._kept += text.len
         self._progress += text.len
         if known.ends is not None:
-            known.ends.append(known.lane.size)
+            known.ends.append(known.lane._size())
         return known
 
     def place(self, uint64_t start, uint64_t end, /):
