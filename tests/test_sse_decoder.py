@@ -325,3 +325,15 @@ def test_types_are_not_mixed_up_when_they_alternate() -> None:
     stream = "".join(f"event: {name}\ndata\n\n" for name in names).encode()
     for chunks in ([stream], cuts.singly(stream)):
         assert [event.event for event in readings.events_of(chunks)] == [name or "message" for name in names]
+
+
+@pytest.mark.parametrize("character", ["a", "\x80", "ÿ", "Ā", "߿", "ࠀ", "你", "\uffff", "🙂", "\U0010ffff"])
+@pytest.mark.parametrize("other", ["", "b", "é", "界", "🌍"])
+def test_text_of_every_size_and_width_is_what_it_was(character: str, other: str) -> None:
+    """Short texts are made in another way than long ones."""
+    texts = [other + character * count + other for count in (*range(1, 24), 63, 64, 65, 300)]
+    stream = "".join(f"event: {text}\ndata: {text}\n\n" for text in texts).encode()
+    events = SSEDecoder(errors="strict").feed(stream)
+    assert [(event.event, event.data) for event in events] == [(text, text) for text in texts]
+    for event, text in zip(events, texts, strict=True):
+        assert (event.data.isascii(), event.data.encode()) == (text.isascii(), text.encode())

@@ -14,7 +14,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from tg cimport *
@@ -40,13 +40,23 @@ cdef str _ascii(const char *text):
     return (<bytes> text).decode("ascii")
 
 
+# A text of so many bytes is short: a piece of a stream mostly is.
+cdef enum:
+    _SHORT = 64
+
+
 cdef str _text(tg_span span):
     cdef object text
-    if not tg_utf8_is_ascii(span):
-        return PyUnicode_DecodeUTF8(<const char *> span.ptr, <Py_ssize_t> span.len, NULL)
-    # As the decoder would do, but without its own search for what is not ASCII: that takes most of its time.
-    text = PyUnicode_New(<Py_ssize_t> span.len, 127)
-    memcpy(PyUnicode_DATA(text), span.ptr, span.len)
+    cdef uint32_t points[_SHORT]
+    if tg_utf8_is_ascii(span):
+        # As the decoder would do, but without its own search for what is not ASCII: that takes most of its time.
+        text = PyUnicode_New(<Py_ssize_t> span.len, 127)
+        memcpy(PyUnicode_DATA(text), span.ptr, span.len)
+    elif span.len <= _SHORT and tg_utf8_check(span) == span.len:
+        # The decoder guesses the width and the size of the str, and makes it anew: more than all else for a word.
+        text = PyUnicode_FromKindAndData(sizeof(uint32_t), points, <Py_ssize_t> tg_points(span, points))
+    else:
+        text = PyUnicode_DecodeUTF8(<const char *> span.ptr, <Py_ssize_t> span.len, NULL)
     return <str> text
 
 
@@ -68,6 +78,7 @@ cdef object _error(tg_status status, uint64_t offset):
 
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 largest)
+    object PyUnicode_FromKindAndData(int kind, const void *points, Py_ssize_t size)
     void *PyUnicode_DATA(object text)
 
 

@@ -1,6 +1,6 @@
 # Mirrors the public headers of ext/core and nothing else.
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "tg.h":
@@ -53,6 +53,8 @@ cdef extern from "tg.h":
         tg_span frame
 
     bint tg_utf8_is_ascii(tg_span text) nogil
+    size_t tg_utf8_check(tg_span text) nogil
+    size_t tg_points(tg_span text, uint32_t *out) nogil
 
     const uint64_t TG_NO_STRAY
 

@@ -47,6 +47,7 @@ main(int argc, char **argv)
     test_walk();
     test_repeat();
     test_utf8();
+    test_points();
     test_json();
     test_sse();
     test_limits();
