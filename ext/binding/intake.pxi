@@ -34,24 +34,27 @@ cdef class Intake:
         nothing more.
         """
         cdef Py_buffer view
+        cdef const uint8_t *ptr
+        cdef size_t size
         cdef list items = None
+        cdef bint is_lent = False
         cdef bint is_begun = False
         _enter(&self._guard)
         try:
             if not self._is_flowing:
                 return self._feed_slowly(chunk)
-            if type(chunk) is bytes:
-                is_begun = True
-                items = self._run(<const uint8_t *> PyBytes_AS_STRING(chunk), <size_t> PyBytes_GET_SIZE(chunk), chunk)
+            if type(chunk) is bytes:  # which cannot change, and the caller holds it
+                ptr, size = <const uint8_t *> PyBytes_AS_STRING(chunk), <size_t> PyBytes_GET_SIZE(chunk)
             else:
                 PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
-                is_begun = True
-                try:
-                    items = self._run(<const uint8_t *> view.buf, <size_t> view.len, chunk)
-                finally:
-                    PyBuffer_Release(&view)
+                is_lent = True
+                ptr, size = <const uint8_t *> view.buf, <size_t> view.len
+            is_begun = True
+            items = self._run(ptr, size, chunk)
             return items
         finally:
+            if is_lent:
+                PyBuffer_Release(&view)
             if is_begun and items is None:
                 self._spoilt = _exc_info()[1]
                 self._is_flowing = False

@@ -294,9 +294,11 @@ cdef class Lanes:
         cdef tg_span text
         cdef _OpenLane known
         cdef list items
-        if count != 1 or self._delta_kind is not None or PyList_GET_SIZE(self._items):
+        if count > 1 or self._delta_kind is not None or PyList_GET_SIZE(self._items):
             self._drain()
             return self._take()
+        if not count:
+            return []
         known = self._extend(0, &text)
         if self.deltas and known.kind is not None and not self.is_closed:
             tg_predict_range(&self._predict, 0, &start, &end)
