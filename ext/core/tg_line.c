@@ -231,9 +231,7 @@ tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out
 bool
 tg_line_is_at_start(tg_line *self)
 {
-    if (self->pos == self->len)
-        return false;
-    if (self->state == TG_LINE_AFTER_CR) {
+    if (self->state == TG_LINE_AFTER_CR && self->pos < self->len) {
         self->state = TG_LINE_BODY;
         if (self->chunk[self->pos] == '\n') {
             self->work++;
@@ -241,8 +239,8 @@ tg_line_is_at_start(tg_line *self)
             line_restart(self);
         }
     }
-    return self->state == TG_LINE_BODY && !self->is_carried && self->mark == self->pos &&
-           self->pos < self->len;
+    return self->pos < self->len && self->state == TG_LINE_BODY && !self->is_carried &&
+           self->mark == self->pos;
 }
 
 size_t
