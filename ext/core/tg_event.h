@@ -19,6 +19,7 @@ typedef struct tg_span {
 typedef struct tg_event {
     tg_span type; /* empty: the stream named none (WHATWG: "message") */
     tg_span data;
+    bool is_ascii;         /* data are known to be ASCII alone; false says nothing */
     tg_span last_event_id; /* the last event ID string at dispatch */
     bool is_id_changed;    /* last_event_id differs from that of the event before */
     bool has_retry;        /* a retry field stood in this block */
@@ -34,6 +35,17 @@ typedef struct tg_event {
 
 /* Where nothing of the kind is. */
 #define TG_NO_STRAY UINT64_MAX
+
+/* An event of SSE that differs from an earlier one in its data alone: its lines, and so its type,
+ * are the same; it has no retry, and the last event ID has not changed. The data lie in the chunk.
+ */
+typedef struct tg_frame {
+    tg_span data;
+    bool is_ascii;      /* data are ASCII alone */
+    uint64_t start_off; /* as in tg_event */
+    uint64_t data_off;
+    uint64_t end_off;
+} tg_frame;
 
 typedef enum tg_rest_where {
     TG_REST_NONE,      /* nothing that carries into an event */

@@ -33,26 +33,47 @@ tg_plain_learn(tg_plain *self, const tg_event *event)
     memcpy(self->tail, event->data.ptr + event->data.len, tail);
 }
 
-size_t
-tg_plain_find(const tg_plain *self, const uint8_t *ptr, size_t len, tg_span *type, tg_span *data)
+/* A few bytes: the call of memcmp alone would cost more. */
+static inline bool
+plain_ends(const tg_plain *self, const uint8_t *ptr, size_t len)
 {
-    size_t size;
+    size_t i;
 
-    if (self->head_len == 0 || len < self->head_len ||
-        !tg_scan_is_equal(ptr, self->head, self->head_len))
-        return 0;
-    data->ptr = ptr + self->head_len;
-    /* "If value starts with a U+0020 SPACE character, remove it from value." */
-    if (self->head[self->head_len - 1] != ' ' && len > self->head_len && data->ptr[0] == ' ')
-        return 0;
-    data->len = tg_scan_line_end(data->ptr, len - self->head_len);
-    size = self->head_len + data->len;
-    if (len - size < self->tail_len || memcmp(ptr + size, self->tail, self->tail_len) != 0)
-        return 0;
-    *type = tg_span_empty();
-    if (self->type_len > 0) {
-        type->ptr = ptr + self->type_pos;
-        type->len = self->type_len;
+    if (len < self->tail_len)
+        return false;
+    for (i = 0; i < self->tail_len; i++) {
+        if (ptr[i] != self->tail[i])
+            return false;
     }
-    return size + self->tail_len;
+    return true;
+}
+
+bool
+tg_plain_find(const tg_plain *self, const uint8_t *ptr, size_t len, tg_span *data, bool *is_ascii)
+{
+    const size_t head = self->head_len;
+    size_t rest;
+
+    if (head == 0 || len < head || !tg_scan_is_equal(ptr, self->head, head))
+        return false;
+    ptr += head;
+    rest = len - head;
+    /* "If value starts with a U+0020 SPACE character, remove it from value." */
+    if (self->head[head - 1] != ' ' && rest > 0 && ptr[0] == ' ')
+        return false;
+    data->ptr = ptr;
+    data->len = tg_scan_line(ptr, rest, is_ascii);
+    return plain_ends(self, ptr + data->len, rest - data->len);
+}
+
+tg_span
+tg_plain_type(const tg_plain *self)
+{
+    tg_span type = tg_span_empty();
+
+    if (self->type_len > 0) {
+        type.ptr = self->head + self->type_pos;
+        type.len = self->type_len;
+    }
+    return type;
 }

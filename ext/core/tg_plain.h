@@ -37,9 +37,11 @@ typedef struct tg_plain {
 
 /* From an event with a frame. */
 void tg_plain_learn(tg_plain *self, const tg_event *event);
-/* The length of a frame at the head of these bytes, with its type and data set; 0 if it is none, or
- * does not end here. */
-size_t tg_plain_find(const tg_plain *self, const uint8_t *ptr, size_t len, tg_span *type,
-                     tg_span *data);
+/* The data of a frame at the head of these bytes, and whether they are ASCII alone; false if it is
+ * none, or does not end here. */
+bool tg_plain_find(const tg_plain *self, const uint8_t *ptr, size_t len, tg_span *data,
+                   bool *is_ascii);
+/* The type of all of them; in self. */
+tg_span tg_plain_type(const tg_plain *self);
 
 #endif

@@ -205,6 +205,12 @@ tg_scan_line_end(const uint8_t *ptr, size_t len)
 }
 
 size_t
+tg_scan_line(const uint8_t *ptr, size_t len, bool *is_ascii)
+{
+    return scan_kernel()->line(ptr, len, is_ascii);
+}
+
+size_t
 tg_scan_non_ascii(const uint8_t *ptr, size_t len)
 {
     return scan_kernel()->non_ascii(ptr, len);

@@ -17,6 +17,8 @@
 
 /* LF or CR. */
 size_t tg_scan_line_end(const uint8_t *ptr, size_t len);
+/* The same; and whether all before it is ASCII. */
+size_t tg_scan_line(const uint8_t *ptr, size_t len, bool *is_ascii);
 /* A byte of 0x80 or more. */
 size_t tg_scan_non_ascii(const uint8_t *ptr, size_t len);
 /* What ends a run of text in a JSON string: `"`, `\`, a control character. */

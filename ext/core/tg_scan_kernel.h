@@ -59,6 +59,7 @@
 typedef struct tg_scan_kernel {
     const char *name;
     size_t (*line_end)(const uint8_t *ptr, size_t len);
+    size_t (*line)(const uint8_t *ptr, size_t len, bool *is_ascii);
     size_t (*non_ascii)(const uint8_t *ptr, size_t len);
     size_t (*json_special)(const uint8_t *ptr, size_t len);
     size_t (*quote)(const uint8_t *ptr, size_t len);

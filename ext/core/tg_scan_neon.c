@@ -153,6 +153,7 @@ V(apart)(V_VEC v)
 const tg_scan_kernel tg_scan_neon = {
     .name = "neon",
     .line_end = scan_neon_line_end,
+    .line = scan_neon_line,
     .non_ascii = scan_neon_non_ascii,
     .json_special = scan_neon_json_special,
     .quote = scan_neon_quote,

@@ -46,6 +46,15 @@ scan_scalar_line_end(const uint8_t *ptr, size_t len)
 }
 
 static size_t
+scan_scalar_line(const uint8_t *ptr, size_t len, bool *is_ascii)
+{
+    const size_t size = scan_scalar_line_end(ptr, len);
+
+    *is_ascii = scan_ascii(ptr, size) == size;
+    return size;
+}
+
+static size_t
 scan_scalar_json_special(const uint8_t *ptr, size_t len)
 {
     size_t pos = 0;
@@ -172,6 +181,7 @@ scan_scalar_repeat(tg_repeat *self, const tg_pattern *pattern, const uint8_t *pt
 const tg_scan_kernel tg_scan_scalar = {
     .name = "scalar",
     .line_end = scan_scalar_line_end,
+    .line = scan_scalar_line,
     .non_ascii = scan_ascii,
     .json_special = scan_scalar_json_special,
     .quote = scan_scalar_quote,

@@ -92,6 +92,54 @@ V(line_end)(const uint8_t *ptr, size_t len)
     return V(find)(ptr, len, SCAN_LINE_END);
 }
 
+/* A vector in which a line ends, at the first of these bits; seen: all vectors before, joined. */
+TG_SCAN_INLINE V_TARGET size_t
+V(line_at)(V_VEC v, V_VEC seen, uint64_t bits, bool *is_ascii)
+{
+    const uint64_t before = (bits & (~bits + 1)) - 1;
+
+    *is_ascii = ((V(bits)(V(high)(v)) & before) | V(bits)(V(high)(seen))) == 0;
+    return scan_lowest(bits) / V_STEP;
+}
+
+/* Lines of data are long: here the first vector is as wide as the others. */
+static V_TARGET size_t
+V(line)(const uint8_t *ptr, size_t len, bool *is_ascii)
+{
+    V_VEC v, seen = V(splat)(0);
+    size_t pos = 0;
+    uint64_t bits;
+
+    if (len < V_SIZE) {
+#ifdef V_NARROW
+        return V_NARROW(line)(ptr, len, is_ascii);
+#else
+        *is_ascii = true;
+        if (len == 0)
+            return 0;
+        v = V(load_short)(ptr, len);
+        bits = V(bits)(V(among)(v, SCAN_LINE_END)) | (uint64_t)1 << (len * V_STEP);
+        return V(line_at)(v, seen, bits, is_ascii);
+#endif
+    }
+    for (; len - pos >= V_SIZE; pos += V_SIZE) {
+        v = V(load)(ptr + pos);
+        bits = V(bits)(V(among)(v, SCAN_LINE_END));
+        if (bits != 0)
+            return pos + V(line_at)(v, seen, bits, is_ascii);
+        seen = V(join)(seen, v);
+    }
+    if (pos < len) {
+        v = V(load)(ptr + len - V_SIZE);
+        bits = V(bits)(V(among)(v, SCAN_LINE_END));
+        if (bits != 0)
+            return len - V_SIZE + V(line_at)(v, seen, bits, is_ascii);
+        seen = V(join)(seen, v);
+    }
+    *is_ascii = V(bits)(V(high)(seen)) == 0;
+    return len;
+}
+
 static V_TARGET size_t
 V(non_ascii)(const uint8_t *ptr, size_t len)
 {

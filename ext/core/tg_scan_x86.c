@@ -142,6 +142,7 @@ V(apart)(V_VEC v)
 const tg_scan_kernel tg_scan_sse2 = {
     .name = "sse2",
     .line_end = scan_sse2_line_end,
+    .line = scan_sse2_line,
     .non_ascii = scan_sse2_non_ascii,
     .json_special = scan_sse2_json_special,
     .quote = scan_sse2_quote,
@@ -324,6 +325,7 @@ V(apart)(V_VEC v)
 const tg_scan_kernel tg_scan_avx2 = {
     .name = "avx2",
     .line_end = scan_avx2_line_end,
+    .line = scan_avx2_line,
     .non_ascii = scan_avx2_non_ascii,
     .json_special = scan_avx2_json_special,
     .quote = scan_avx2_quote,
@@ -457,6 +459,7 @@ scan_avx512_is_equal_any(const uint8_t *a, const uint8_t *b, size_t len)
 const tg_scan_kernel tg_scan_avx512 = {
     .name = "avx512",
     .line_end = scan_avx512_line_end,
+    .line = scan_avx512_line,
     .non_ascii = scan_avx512_non_ascii,
     .json_special = scan_avx512_json_special,
     .quote = scan_avx512_quote,

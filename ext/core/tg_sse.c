@@ -250,7 +250,7 @@ sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
         return sse_fail_memory(self);
     /* A strict stream has been checked as a whole. */
     if ((self->flags & TG_SSE_STRICT_UTF8) == 0 &&
-        !tg_block_replace(&self->block, &self->alloc, &event.type, &event.data))
+        !tg_block_replace(&self->block, &self->alloc, &event.type, &event.data, &event.is_ascii))
         return sse_fail_memory(self);
     event.last_event_id = tg_buf_span(&self->last_id.string, 0);
     event.has_retry = self->has_retry;
@@ -361,7 +361,7 @@ sse_read(tg_sse *self, tg_event *out)
     tg_status status;
 
     do {
-        if (self->plain.head_len > 0 && tg_sse_take_frame(self, out))
+        if (tg_sse_next_frame(self, out))
             return TG_OK;
         status = tg_line_next(&self->line, &self->alloc, self->limits.max_line_bytes, &view);
         if (status == TG_MORE)
@@ -461,6 +461,7 @@ tg_sse_finish(tg_sse *self, tg_rest *out)
 {
     tg_line_view view;
     tg_rest rest = {0};
+    bool is_ascii; /* nobody asks */
 
     if (self->error != TG_OK)
         return self->error;
@@ -482,7 +483,7 @@ tg_sse_finish(tg_sse *self, tg_rest *out)
     rest.has_data = self->block.has_data;
     rest.type = self->block.type;
     rest.data = self->block.data;
-    if (!tg_block_replace(&self->block, &self->alloc, &rest.type, &rest.data))
+    if (!tg_block_replace(&self->block, &self->alloc, &rest.type, &rest.data, &is_ascii))
         return sse_fail_memory(self);
     self->state = TG_SSE_ENDED;
     self->rest = rest;

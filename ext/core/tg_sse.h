@@ -103,6 +103,7 @@ void tg_sse_reset(tg_sse *self);
 void tg_sse_free(tg_sse *self);
 tg_status tg_sse_feed(tg_sse *self, const uint8_t *ptr, size_t len);
 tg_status tg_sse_next(tg_sse *self, tg_event *out);
+size_t tg_sse_frames(tg_sse *self, tg_frame *out, size_t max, tg_span *type);
 tg_status tg_sse_finish(tg_sse *self, tg_rest *out);
 tg_span tg_sse_last_event_id(const tg_sse *self);
 uint64_t tg_sse_whole_off(const tg_sse *self);

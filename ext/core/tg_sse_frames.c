@@ -20,32 +20,61 @@ tg_sse_skip_frames(tg_sse *self)
     } while (self->line.state == TG_LINE_AFTER_CR);
 }
 
-bool
-tg_sse_take_frame(tg_sse *self, tg_event *out)
+static bool
+sse_take_frame(tg_sse *self, tg_frame *out)
 {
-    tg_event event = {.head = tg_span_empty()};
+    const tg_plain *plain = &self->plain;
     size_t size;
 
     if (self->state != TG_SSE_BETWEEN || self->last_id.is_touched ||
-        !tg_line_is_at_start(&self->line))
+        !tg_line_is_at_start(&self->line) ||
+        !tg_plain_find(plain, self->line.chunk + self->line.pos, self->line.len - self->line.pos,
+                       &out->data, &out->is_ascii))
         return false;
-    event.frame.ptr = self->line.chunk + self->line.pos;
-    size = tg_plain_find(&self->plain, event.frame.ptr, self->line.len - self->line.pos,
-                         &event.type, &event.data);
-    if (size == 0 || size > self->limits.max_line_bytes || size > self->limits.max_event_bytes)
+    size = plain->head_len + out->data.len + plain->tail_len;
+    if (size > self->limits.max_line_bytes || size > self->limits.max_event_bytes)
         return false;
-    if ((self->flags & TG_SSE_STRICT_UTF8) == 0) {
-        self->work += event.data.len;
-        if (tg_utf8_check(event.data) < event.data.len)
+    if (!out->is_ascii && (self->flags & TG_SSE_STRICT_UTF8) == 0) {
+        self->work += out->data.len;
+        if (tg_utf8_check(out->data) < out->data.len)
             return false;
     }
-    event.frame.len = size;
-    event.last_event_id = tg_buf_span(&self->last_id.string, 0);
-    event.start_off = self->line.start_off;
-    event.data_off = event.start_off + self->plain.head_len;
-    event.end_off = event.start_off + size;
+    out->start_off = self->line.start_off;
+    out->data_off = out->start_off + plain->head_len;
+    out->end_off = out->start_off + size;
     tg_line_skip(&self->line, size);
+    return true;
+}
+
+size_t
+tg_sse_frames(tg_sse *self, tg_frame *out, size_t max, tg_span *type)
+{
+    size_t count = 0;
+
+    while (count < max && sse_take_frame(self, &out[count]))
+        count++;
+    *type = tg_plain_type(&self->plain);
+    return count;
+}
+
+bool
+tg_sse_next_frame(tg_sse *self, tg_event *out)
+{
+    const tg_event event = {.head = tg_span_empty()};
+    tg_frame frame;
+
+    if (!sse_take_frame(self, &frame))
+        return false;
     *out = event;
+    out->type = tg_plain_type(&self->plain);
+    out->data = frame.data;
+    out->is_ascii = frame.is_ascii;
+    out->last_event_id = tg_buf_span(&self->last_id.string, 0);
+    out->start_off = frame.start_off;
+    out->data_off = frame.data_off;
+    out->end_off = frame.end_off;
+    out->frame.ptr = frame.data.ptr - self->plain.head_len;
+    out->frame.len = (size_t)(frame.end_off - frame.start_off);
     return true;
 }
 

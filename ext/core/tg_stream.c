@@ -152,6 +152,14 @@ tg_stream_next(tg_stream *self, tg_event *out)
     }
 }
 
+size_t
+tg_stream_frames(tg_stream *self, tg_frame *out, size_t max, tg_span *type)
+{
+    if (self->framing != TG_FRAMING_SSE || self->predict != NULL)
+        return 0;
+    return tg_sse_frames(&self->sse, out, max, type);
+}
+
 tg_status
 tg_stream_finish(tg_stream *self, tg_rest *out)
 {

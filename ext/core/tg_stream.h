@@ -68,6 +68,10 @@ tg_status tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len);
 /* TG_OK with *out filled, TG_MORE (after finish too), or the sticky error. Events before an error
  * come first. *out is touched only with TG_OK, and by what a prediction takes. */
 tg_status tg_stream_next(tg_stream *self, tg_event *out);
+/* The events that come next, as long as they are frames, max of them at most: how many, and the
+ * type that they all have. 0 says nothing of what next will say, and is all that is said where
+ * there is a prediction. */
+size_t tg_stream_frames(tg_stream *self, tg_frame *out, size_t max, tg_span *type);
 /* Declares the end of input; *out says what the last event lacked. Idempotent: TG_OK with the same
  * *out, or the sticky error. The spans of *out live until reset or free. Limits are not applied to
  * the unended line's field beyond what next has checked: the rest is shown, never dispatched. */

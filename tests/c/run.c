@@ -48,6 +48,7 @@ main(int argc, char **argv)
     test_repeat();
     test_utf8();
     test_points();
+    test_wide();
     test_json();
     test_sse();
     test_limits();

@@ -10,6 +10,7 @@ void test_walk(void);
 void test_repeat(void);
 void test_utf8(void);
 void test_points(void);
+void test_wide(void);
 void test_json(void);
 void test_sse(void);
 void test_limits(void);

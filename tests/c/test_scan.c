@@ -64,8 +64,22 @@ is_non_blank(uint8_t byte)
     return byte == 0 || strchr(" \t\r\n", byte) == NULL;
 }
 
+/* tg_scan_line; no place at all if it is wrong about ASCII. */
+static size_t
+scan_line(const uint8_t *ptr, size_t len)
+{
+    bool is_ascii = false, expected = true;
+    const size_t size = tg_scan_line(ptr, len, &is_ascii);
+    size_t pos;
+
+    for (pos = 0; pos < size && pos < len; pos++)
+        expected = expected && ptr[pos] < 0x80;
+    return is_ascii == expected ? size : SIZE_MAX;
+}
+
 static const scan_case cases[] = {
     {"line_end stops at LF and CR alone", tg_scan_line_end, is_line_end, "a\x8d", '\r'},
+    {"line stops there too, and tells ASCII", scan_line, is_line_end, "a\x80", '\n'},
     {"non_ascii stops at 0x80 and above alone", tg_scan_non_ascii, is_non_ascii, "a", 0x80},
     {"json_special stops at quote, backslash and controls alone", tg_scan_json_special,
      is_json_special, "a\x80\xff", 0x1f},
