@@ -56,6 +56,7 @@ def test_the_files_were_found() -> None:
     assert len(PY_FILES) > 20
     assert {path.name for path in CYTHON_FILES} == {
         "_core.pyx",
+        "events.pxi",
         "frames.pxi",
         "intake.pxi",
         "items.pxi",
@@ -63,6 +64,7 @@ def test_the_files_were_found() -> None:
         "lane.pxi",
         "lanes.pxi",
         "shapes.pxi",
+        "sse.pxi",
         "tg.pxd",
         "tracker.pxi",
     }

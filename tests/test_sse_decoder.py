@@ -6,6 +6,7 @@ An error names the first byte at fault, comes after all events before it, and st
 from __future__ import annotations
 
 import pickle
+import sys
 
 import pytest
 from hypothesis import example, given
@@ -213,6 +214,37 @@ def test_event_is_a_value() -> None:
             setattr(event, name, None)
 
 
+def test_members_of_an_event_are_its_own() -> None:
+    """They are read without a call, and yet nobody can set, delete or leave out one."""
+    decoder = SSEDecoder()
+    for _ in range(3):  # the memory of events that are gone is used again
+        events = decoder.feed(b"".join(b"event: t\nid: %d\ndata: text %d\n\n" % (n, n) for n in range(600)))
+        assert [(event.event, event.id, event.data) for event in events] == [
+            ("t", str(number), f"text {number}") for number in range(600)
+        ]
+        assert all(event.retry is None for event in events)
+    for name in ("event", "data", "id", "retry"):
+        assert getattr(ServerSentEvent, name).__get__(events[7]) == getattr(events[7], name)
+        with pytest.raises(AttributeError):
+            setattr(events[7], name, "else")
+        with pytest.raises(AttributeError):
+            delattr(events[7], name)
+    assert events[7] == ServerSentEvent("t", "text 7", "7")
+
+
+def test_an_event_keeps_no_chunk() -> None:
+    chunk = b"data: one\n\ndata: two\n\n"
+    holders = sys.getrefcount(chunk)
+    events = SSEDecoder().feed(chunk)
+    assert sys.getrefcount(chunk) == holders
+    assert [event.data for event in events] == ["one", "two"]
+
+
+def test_half_a_character_is_no_text() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        ServerSentEvent(data="\ud800")
+
+
 def test_event_repr_shows_what_is_there() -> None:
     assert repr(ServerSentEvent()) == "ServerSentEvent(event='message', data='')"
     assert repr(ServerSentEvent("t", "d", "1", 5)) == "ServerSentEvent(event='t', data='d', id='1', retry=5)"
@@ -296,6 +328,29 @@ def test_retry_past_63_bits_is_the_largest() -> None:
     for digits, value in ((str(2**63 - 1), 2**63 - 1), (str(2**63), 2**63 - 1), ("9" * 64, 2**63 - 1)):
         (event,) = readings.events_of([f"retry: {digits}\ndata\n\n".encode()])
         assert event.retry == value
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("kind", ["", "event: t{end}"])
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 300])
+def test_events_that_differ_in_their_data_alone(count: int, kind: str, end: str) -> None:
+    """Such come many at a time: all the same, also with others between them."""
+    texts = [("text {}", "{} ä", "数 {}", "🌦 {}", "{}")[number % 5].format(number) for number in range(count)]
+    blocks = [f"{kind}data: {text}{{end}}{{end}}".format(end=end) for text in texts]
+    alone = "".join(blocks).encode()
+    others = f"id: 9{end}data: other{end}{end}:{end}retry: 1{end}{end}id: 10{end}{end}".encode()
+    for stream in (alone, alone + others + alone):
+        whole = SSEDecoder().feed(stream)
+        assert [event.data for event in whole[:count]] == texts
+        assert {event.event for event in whole[:count]} == {"t" if kind else "message"}
+        assert [event.data_bytes.decode() for event in whole[-count:]] == texts
+        assert {event.id for event in whole[-count:]} == ({""} if stream == alone else {"10"})
+        for event, text in zip(whole, texts, strict=False):
+            assert stream[event.data_start : event.data_start + len(text.encode())] == text.encode()
+            assert stream[event.start : event.end].decode().strip() == f"{kind}data: {text}".format(end=end)
+        for chunks in ([memoryview(stream)], cuts.singly(stream), [stream[:-40], stream[-40:]]):
+            found = readings.events_of(chunks)
+            assert list(map(readings.members, found)) == list(map(readings.members, whole))
 
 
 # -- the decoder itself ------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ Rules
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.list cimport PyList_GET_SIZE
+from cpython.list cimport PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from tg cimport *
@@ -32,7 +33,7 @@ from trigate.leftover import Leftover
 from trigate.limits import DEFAULTS as _DEFAULTS, Limits
 
 
-_EVENT_DEFAULT = "message"
+cdef str _EVENT_DEFAULT = "message"
 cdef object _UNIX_EPOCH = _datetime(1970, 1, 1, tzinfo=_timezone.utc)
 
 
@@ -40,24 +41,31 @@ cdef str _ascii(const char *text):
     return (<bytes> text).decode("ascii")
 
 
-# A text of so many bytes is short: a piece of a stream mostly is.
-cdef enum:
-    _SHORT = 64
+cdef inline str _ascii_text(tg_span span):
+    # As CPython's decoder would do, but without its own search for what is not ASCII: that takes most of its time.
+    cdef object text = PyUnicode_New(<Py_ssize_t> span.len, 127)
+    memcpy(PyUnicode_DATA(text), span.ptr, span.len)
+    return <str> text
+
+
+cdef str _wide_text(tg_span span):
+    """Of well-formed UTF-8. CPython's decoder, which knows neither length nor width, copies it once or twice more."""
+    cdef tg_wide wide = tg_wide_measure(span)
+    cdef object text = PyUnicode_New(<Py_ssize_t> wide.count, wide.bound)
+    tg_wide_write(span, &wide, PyUnicode_DATA(text))
+    return <str> text
+
+
+cdef inline str _event_text(tg_span span, bint is_ascii):
+    return _ascii_text(span) if is_ascii else _wide_text(span)
 
 
 cdef str _text(tg_span span):
-    cdef object text
-    cdef uint32_t points[_SHORT]
     if tg_utf8_is_ascii(span):
-        # As the decoder would do, but without its own search for what is not ASCII: that takes most of its time.
-        text = PyUnicode_New(<Py_ssize_t> span.len, 127)
-        memcpy(PyUnicode_DATA(text), span.ptr, span.len)
-    elif span.len <= _SHORT and tg_utf8_check(span) == span.len:
-        # The decoder guesses the width and the size of the str, and makes it anew: more than all else for a word.
-        text = PyUnicode_FromKindAndData(sizeof(uint32_t), points, <Py_ssize_t> tg_points(span, points))
-    else:
-        text = PyUnicode_DecodeUTF8(<const char *> span.ptr, <Py_ssize_t> span.len, NULL)
-    return <str> text
+        return _ascii_text(span)
+    if tg_utf8_check(span) == span.len:
+        return _wide_text(span)
+    return PyUnicode_DecodeUTF8(<const char *> span.ptr, <Py_ssize_t> span.len, NULL)
 
 
 cdef bytes _copy(tg_span span):
@@ -99,6 +107,7 @@ cdef int _enter(tg_guard *guard) except -1:
 
 include "kernel.pxi"
 include "frames.pxi"
+include "events.pxi"
 
 
 cdef object _leftover(tg_rest *rest):
@@ -149,6 +158,7 @@ cdef class _Decoder:
     cdef object _spoilt
     cdef object _left
     cdef tg_guard _guard
+    cdef bint _is_reading
     cdef readonly object limits
 
     def __cinit__(self):
@@ -182,7 +192,7 @@ cdef class _Decoder:
         self._left = None
 
     cdef object _event(self, tg_event *event, bytes chunk):
-        """The object for an event. chunk: in which its data lie, or None if they lie elsewhere."""
+        """The object for an event, as interpreters read it. chunk: in which its data lie, or None."""
         raise NotImplementedError
 
     def feed(self, chunk, /):
@@ -191,13 +201,23 @@ cdef class _Decoder:
         _enter(&self._guard)
         try:
             self._check()
+            if type(chunk) is bytes:
+                return self._take(<const uint8_t *> PyBytes_AS_STRING(chunk), <size_t> len(<bytes> chunk), chunk)
             PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
             try:
-                return self._take(<const uint8_t *> view.buf, <size_t> view.len, chunk)
+                return self._take(<const uint8_t *> view.buf, <size_t> view.len, None)
             finally:
                 PyBuffer_Release(&view)
         finally:
+            # Not in an `except`, which costs those without an exception as well.
+            if self._is_reading:
+                self._spoil(_exc_info()[1])
             tg_guard_give(&self._guard)
+
+    cdef void _spoil(self, object error) noexcept:
+        """The chunk is gone after this call, and the core has not read all of it."""
+        self._is_reading = False
+        self._spoilt = error
 
     cdef int _check(self) except -1:
         if self._spoilt is not None:
@@ -208,25 +228,30 @@ cdef class _Decoder:
             raise _error(self._status, tg_stream_error_off(&self._stream))
         return 0
 
-    cdef list _take(self, const uint8_t *ptr, size_t size, object chunk):
-        cdef list events = []
-        cdef bytes owner = chunk if type(chunk) is bytes else None
-        cdef tg_event event
+    cdef list _take(self, const uint8_t *ptr, size_t size, bytes chunk):
+        """chunk: that of these bytes, or None if they may go."""
+        cdef list events
         cdef tg_status status = tg_stream_feed(&self._stream, ptr, size)
-        try:
-            if status == TG_OK:
-                status = tg_stream_next(&self._stream, &event)
-                while status == TG_OK:
-                    events.append(self._event(&event, _owner_of(&event, ptr, size, owner)))
-                    status = tg_stream_next(&self._stream, &event)
-        except BaseException as error:
-            # The chunk is gone after this call, and the core has not read all of it.
-            self._spoilt = error
-            raise
+        if status != TG_OK:
+            self._status = status
+            raise _error(status, tg_stream_error_off(&self._stream))
+        self._is_reading = True
+        events = self._read(ptr, size, chunk, &status)
+        self._is_reading = False
         if status != TG_MORE:
             self._status = status
             if not events:
                 raise _error(status, tg_stream_error_off(&self._stream))
+        return events
+
+    cdef list _read(self, const uint8_t *ptr, size_t size, bytes chunk, tg_status *status):
+        """The objects for all events up to that status, which is none of an event."""
+        cdef list events = []
+        cdef tg_event event
+        status[0] = tg_stream_next(&self._stream, &event)
+        while status[0] == TG_OK:
+            events.append(self._event(&event, _owner_of(&event, ptr, size, chunk)))
+            status[0] = tg_stream_next(&self._stream, &event)
         return events
 
     def finish(self):
@@ -272,81 +297,7 @@ cdef class _Decoder:
         return tg_stream_work(&self._stream)
 
 
-@cython.final
-cdef class SSEDecoder(_Decoder):
-    """Bytes of an event stream in, whole events out (WHATWG HTML 9.2.5, 9.2.6).
-
-    errors: "replace" puts U+FFFD for each maximal subpart of ill-formed UTF-8, as browsers do; "strict" makes
-    it an error, anywhere in the stream. The result depends on the bytes alone, not on how they are cut.
-
-    Errors (DecodeError, LimitError) are sticky: events before the broken byte are returned first, then every
-    feed and finish raises the same code and offset until reset().
-    """
-
-    cdef str _type
-    cdef bytes _type_bytes
-    cdef str _id
-    cdef readonly str errors
-
-    def __cinit__(self):
-        self._begin(TG_FRAMING_SSE, None, 0)
-
-    def __init__(self, *, str errors not None="replace", limits=None, bint _error_field=False):
-        cdef unsigned flags = _utf8_flag(errors)
-        if _error_field:
-            flags |= TG_SSE_ERROR_FIELD
-        self._begin(TG_FRAMING_SSE, limits, flags)
-        self.errors = errors
-
-    cdef void _clear(self) noexcept:
-        _Decoder._clear(self)
-        self._type = None
-        self._type_bytes = None
-        self._id = ""
-
-    cdef object _event(self, tg_event *event, bytes chunk):
-        cdef ServerSentEvent made = ServerSentEvent.__new__(ServerSentEvent)
-        made._borrow(event, chunk)
-        made.event = self._event_type(event)
-        if event.is_id_changed:
-            self._id = _text(event.last_event_id)
-        made.id = self._id
-        if event.has_retry:
-            made.retry = event.retry_ms
-        made._place(event)
-        return made
-
-    cdef str _event_type(self, tg_event *event):
-        # Streams name a few types over and over: keep the last one instead of decoding it again.
-        cdef size_t size = event.type.len
-        if size == 0:
-            return _EVENT_DEFAULT
-        cdef bytes last = self._type_bytes
-        if last is None or <size_t> len(last) != size or memcmp(
-                <const char *> last, event.type.ptr, size) != 0:
-            self._type_bytes = _copy(event.type)
-            self._type = _text(event.type)
-        return self._type
-
-    @property
-    def last_event_id(self):
-        """The last event ID string: it changes at blank lines only; "" if none."""
-        _enter(&self._guard)
-        try:
-            return _text(tg_stream_last_event_id(&self._stream))
-        finally:
-            tg_guard_give(&self._guard)
-
-    @property
-    def reconnection_time(self):
-        """Milliseconds set by the last valid retry field, or None."""
-        cdef uint64_t value
-        if tg_stream_reconnection_time(&self._stream, &value):
-            return value
-        return None
-
-    def __repr__(self):
-        return f"<SSEDecoder errors={self.errors!r} bytes_fed={self.bytes_fed}>"
+include "sse.pxi"
 
 
 @cython.internal

@@ -88,54 +88,14 @@ cdef class _Frame:
         return _load_json(self._octets(), self.event, self.data_start)
 
 
+@cython.internal
 @cython.final
 @cython.no_gc
-cdef class ServerSentEvent(_Frame):
-    """One dispatched event (WHATWG HTML 9.2.6). Immutable.
-
-    event: the type, "message" where the stream named none. data: the text, lines joined with LF.
-    id: the last event ID at dispatch, "" if none. retry: the reconnection time set in this block (ms) or None.
-    start, end: byte range of its block in the stream, from the first byte of its first line to just past the
-    byte that dispatched it; data_start: first byte of its first data value. None for an event made by hand.
-    """
-
-    __match_args__ = ("event", "data", "id", "retry")
+cdef class _ReadEvent(_Frame):
+    """An event of SSE for whoever interprets it: mostly its bytes are wanted, and nobody else sees it."""
 
     cdef readonly str event
-    cdef readonly str id
-    cdef readonly object retry
-
-    def __init__(self, str event not None="message", str data not None="", str id not None="", retry=None):
-        if retry is not None and (not isinstance(retry, int) or isinstance(retry, bool)):
-            raise TypeError(f"retry must be an int or None, not {type(retry).__name__}")
-        if retry is not None and retry < 0:
-            raise ValueError(f"retry must not be negative, but is {retry}")
-        self.event = event or _EVENT_DEFAULT
-        self.id = id
-        self.retry = retry
-        self._str = data
-        self._bytes = data.encode("utf-8")
-
-    def __eq__(self, other):
-        if not isinstance(other, ServerSentEvent):
-            return NotImplemented
-        cdef ServerSentEvent that = other
-        return (self._octets() == that._octets() and self.event == that.event and self.id == that.id
-                and self.retry == that.retry)
-
-    def __hash__(self):
-        return hash((self.event, self._octets(), self.id, self.retry))
-
-    def __repr__(self):
-        cdef str text = f"ServerSentEvent(event={self.event!r}, data={self.data!r}"
-        if self.id:
-            text += f", id={self.id!r}"
-        if self.retry is not None:
-            text += f", retry={self.retry}"
-        return text + ")"
-
-    def __reduce__(self):
-        return (ServerSentEvent, (self.event, self.data, self.id, self.retry))
+    cdef readonly str id  # the last event ID at dispatch
 
 
 @cython.final

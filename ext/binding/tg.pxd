@@ -43,6 +43,7 @@ cdef extern from "tg.h":
     ctypedef struct tg_event:
         tg_span type
         tg_span data
+        bint is_ascii
         tg_span last_event_id
         bint is_id_changed
         bint has_retry
@@ -52,9 +53,22 @@ cdef extern from "tg.h":
         uint64_t end_off
         tg_span frame
 
+    ctypedef struct tg_frame:
+        tg_span data
+        bint is_ascii
+        uint64_t start_off
+        uint64_t data_off
+        uint64_t end_off
+
+    ctypedef struct tg_wide:
+        size_t count
+        uint32_t bound
+
+    tg_wide tg_wide_measure(tg_span text) nogil
+    void tg_wide_write(tg_span text, const tg_wide *wide, void *out) nogil
+
     bint tg_utf8_is_ascii(tg_span text) nogil
     size_t tg_utf8_check(tg_span text) nogil
-    size_t tg_points(tg_span text, uint32_t *out) nogil
 
     const uint64_t TG_NO_STRAY
 
@@ -170,6 +184,7 @@ cdef extern from "tg.h":
     void tg_stream_free(tg_stream *self) nogil
     tg_status tg_stream_feed(tg_stream *self, const uint8_t *ptr, size_t len) nogil
     tg_status tg_stream_next(tg_stream *self, tg_event *out) nogil
+    size_t tg_stream_frames(tg_stream *self, tg_frame *out, size_t max, tg_span *type) nogil
     tg_status tg_stream_finish(tg_stream *self, tg_rest *out) nogil
     uint64_t tg_stream_bytes_fed(const tg_stream *self) nogil
     uint64_t tg_stream_whole_off(const tg_stream *self) nogil

@@ -15,7 +15,6 @@
 #include "tg_scan_neon.c"
 #include "tg_scan.c"
 #include "tg_utf8.c"
-#include "tg_points.c"
 #include "tg_wide.c"
 #include "tg_line.c"
 #include "tg_field.c"

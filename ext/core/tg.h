@@ -16,7 +16,6 @@
 #include "tg_header.h"
 #include "tg_stream.h"
 #include "tg_utf8.h"
-#include "tg_points.h"
 #include "tg_wide.h"
 #include "tg_json.h"
 #include "tg_lane.h"

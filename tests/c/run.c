@@ -47,7 +47,6 @@ main(int argc, char **argv)
     test_walk();
     test_repeat();
     test_utf8();
-    test_points();
     test_wide();
     test_json();
     test_sse();

@@ -9,7 +9,6 @@ void test_scan(void);
 void test_walk(void);
 void test_repeat(void);
 void test_utf8(void);
-void test_points(void);
 void test_wide(void);
 void test_json(void);
 void test_sse(void);
