@@ -1,8 +1,8 @@
 """SSE events: what one costs, from bytes to its type and text.
 
 Rules
- - Every contestant is asked for `event` and `data` of each event, in the same loop; one row of trigate is not, and
-   shows what an event costs that nobody looks into.
+ - Every contestant is asked for `event` and `data` of each event, in the same loop, for some make them only then; one
+   row of trigate is not, and shows what the asking costs.
  - A contestant is timed on a stream only if its events are the expected ones there.
 """
 
@@ -34,7 +34,7 @@ def asking(peer: Peer, chunks: list[bytes]) -> Callable[[], None]:
     def run() -> None:
         for batch in batches(chunks):
             for event in batch:
-                event.event  # noqa: B018 - lazy ones make it now
+                event.event  # noqa: B018
                 event.data  # noqa: B018
 
     def run_unasked() -> None:

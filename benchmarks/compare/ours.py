@@ -1,7 +1,7 @@
 """trigate itself, as its README shows it.
 
 Rules
- - SSEDecoder makes the type and the text of an event when asked; one row asks, the other does not.
+ - SSEDecoder's events are asked for their type and text in one row; in the other nobody looks at them.
  - ResponseParser's items are looked at one by one, and the released calls' values are asked for.
 """
 
