@@ -194,9 +194,44 @@ line_end(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out)
     return TG_OK;
 }
 
+/* The common case, a line within the chunk, without the steps: they would show the same line. */
+static bool
+line_whole(tg_line *self, size_t max, tg_line_view *out)
+{
+#ifndef TG_NO_RUN
+    if (tg_line_is_at_start(self)) {
+        const uint8_t *ptr = self->chunk + self->pos;
+        const size_t rest = self->len - self->pos;
+        const size_t len = tg_scan_line_end(ptr, rest);
+
+        if (len > max)
+            return false;
+        if (len == rest) {
+            self->pos += len; /* what follows need not look again */
+            self->work += len;
+            return false;
+        }
+        out->text.ptr = ptr;
+        out->text.len = len;
+        out->is_carried = false;
+        out->start_off = self->start_off;
+        tg_line_skip(self, len + 1);
+        out->end_off = self->start_off;
+        return true;
+    }
+#else
+    (void)self;
+    (void)max;
+    (void)out;
+#endif
+    return false;
+}
+
 tg_status
 tg_line_next(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out)
 {
+    if (line_whole(self, max, out))
+        return TG_OK;
     while (self->pos < self->len) {
         line_act act = LINE_RAN;
 
