@@ -86,7 +86,6 @@ cdef object _error(tg_status status, uint64_t offset):
 
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 largest)
-    object PyUnicode_FromKindAndData(int kind, const void *points, Py_ssize_t size)
     void *PyUnicode_DATA(object text)
 
 
