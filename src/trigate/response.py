@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -100,7 +101,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...] = ()
     clean_end: bool = False
     server_calls: tuple[ServerCall, ...] = ()
-    echo: tuple[bytes, ...] = ()
+    echo: Sequence[bytes] = ()
     sequence_number: int | None = None
     last_event_id: str | None = None
 

@@ -10,7 +10,7 @@ Rules
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -56,7 +56,7 @@ class Turn:
         self.model: str | None = None
         self.reason: str | None = None
         self.usage: Usage | None = None
-        self.echo: tuple[bytes, ...] = ()
+        self.echo: Sequence[bytes] = ()
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
         self.closed: list[ToolCall] | None = None  # a list, if somebody wants those that stream no more

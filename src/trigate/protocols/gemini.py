@@ -405,7 +405,7 @@ class Gemini:
     def _keep_echo(self) -> None:
         first = min(self._candidates, default=None)
         if first is not None:
-            self._turn.echo = self._candidates[first].parts.to_json()
+            self._turn.echo = self._candidates[first].parts.to_echo()
 
 
 def _status_of(word: str) -> Status:

@@ -8,11 +8,11 @@ Rules
 
 from __future__ import annotations
 
-import json
 from array import array
 
 import msgspec
 
+from trigate.protocols.gemini_echo import Echo, TextRun
 from trigate.text import TextPart
 from trigate.turn import Turn
 
@@ -35,11 +35,8 @@ class _Run:
         self.start = part.lane.size
         self.ends = array("Q")
 
-    def to_json(self) -> list[bytes]:
-        told = {"thought": True} if self.is_thought else {}
-        starts = [self.start, *self.ends]
-        texts = (self.part.lane.slice(start, end) for start, end in zip(starts, self.ends, strict=False))
-        return [json.dumps({"text": text} | told).encode() for text in texts]
+    def so_far(self) -> TextRun:
+        return TextRun(self.part.lane.text, self.start, self.ends[:], self.is_thought)
 
 
 class Parts:
@@ -66,11 +63,8 @@ class Parts:
         self._all.append(run)
         return run.ends
 
-    def to_json(self) -> tuple[bytes, ...]:
-        told: list[bytes] = []
-        for each in self._all:
-            told += each.to_json() if isinstance(each, _Run) else [each]
-        return tuple(told)
+    def to_echo(self) -> Echo:
+        return Echo(tuple([each.so_far() if isinstance(each, _Run) else each for each in self._all]))
 
 
 def is_plain(raw: bytes) -> bool:
