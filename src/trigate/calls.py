@@ -76,12 +76,14 @@ class ToolCall:
     _start: int | None
     _end: int | None
 
-    def __init__(self, wire_key: WireKey, *, index: int, kind: CallKind) -> None:
+    def __init__(
+        self, wire_key: WireKey, *, index: int, kind: CallKind, lane: Lane | None = None
+    ) -> None:
         if type(self) is not ToolCall:
             raise TypeError("a ReleasedCall is made by the parser alone, when the call may run")
         self._call_id = None
         self._name = ""
-        self._lane = Lane()
+        self._lane = Lane() if lane is None else lane
         self._position = -1
         self._kind = kind
         self._state = "streaming"

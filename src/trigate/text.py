@@ -8,7 +8,7 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trigate._core import Lane
 
@@ -153,20 +153,21 @@ class Texts:
         yield from self._reasoning or ()
         yield from self._refusal or ()
 
-    def by_choice(self) -> tuple[str, ...]:
-        """The text of each choice, "" for one that has none, up to the last that has any."""
-        text = _joined(self._text)
+    def close(self) -> None:
+        """No piece follows, of any of them."""
+        for part in self.parts():
+            if part._half:
+                part.close()
+
+    def told(self) -> tuple[tuple[str, ...], str, str]:
+        """(texts, reasoning, refusal): of the first the text of each choice, up to the last that has any."""
+        text = _joined(self._text) if self._text is not None else ""
+        reasoning = _joined(self._reasoning) if self._reasoning is not None else ""
+        refusal = _joined(self._refusal) if self._refusal is not None else ""
         if self._others is None:
-            return (text,)
-        return (text, *[_joined(self._others.get(choice)) for choice in range(1, max(self._others) + 1)])
-
-    @property
-    def reasoning(self) -> str:
-        return _joined(self._reasoning)
-
-    @property
-    def refusal(self) -> str:
-        return _joined(self._refusal)
+            return (text,), reasoning, refusal
+        others = [_joined(self._others.get(choice, ())) for choice in range(1, max(self._others) + 1)]
+        return (text, *others), reasoning, refusal
 
 
 def _opened(parts: list[TextPart]) -> TextPart:
@@ -174,5 +175,7 @@ def _opened(parts: list[TextPart]) -> TextPart:
     return parts[-1]
 
 
-def _joined(parts: list[TextPart] | None) -> str:
-    return "".join([part.lane.text for part in parts]) if parts else ""
+def _joined(parts: Sequence[TextPart]) -> str:
+    if len(parts) == 1:
+        return parts[0].lane.text
+    return "".join([part.lane.text for part in parts])

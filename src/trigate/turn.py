@@ -128,8 +128,18 @@ class Turn:
     def _follow(
         self, part: TextPart, kind: type, index: int, piece: str, ends: array[int] | None = None
     ) -> None:
-        if not part.has_half and self._error is None:
+        if not part._half and self._error is None:
             self.lanes.follow(part.lane, kind, index, piece, ends=ends)
+
+    def take_piece(self, part: TextPart, kind: type, piece: str, index: int, offset: int | None) -> None:
+        """Adds a piece, and follows it: what most events are that are read. kind: that of its items."""
+        lanes = self.lanes
+        if lanes.keep(len(piece) if piece.isascii() else size_of(piece)):
+            lanes.delta(kind, index, part.append(piece))
+            if not part._half and self._error is None:
+                lanes.follow(part.lane, kind, index, piece)
+        else:
+            self._limit("response_too_large", "max_response_bytes", offset)
 
     def add_unshown(self, lane: Lane, piece: str, offset: int | None) -> None:
         """A piece of something that is shown when it is whole: the input of a tool that the provider runs."""
@@ -143,8 +153,12 @@ class Turn:
 
     def keep(self, size: int, offset: int | None) -> bool:
         """Counts bytes that stay until the end; False once the response's bound is passed."""
-        self.lanes.touch()
-        return self._fits(size, offset)
+        lanes = self.lanes
+        lanes.touch()
+        if lanes.keep(size):
+            return True
+        self._limit("response_too_large", "max_response_bytes", offset)
+        return False
 
     def _fits(self, size: int, offset: int | None) -> bool:
         if self.lanes.keep(size):
@@ -161,14 +175,14 @@ class Turn:
 
     def open_call(self, wire_key: WireKey, *, index: int, kind: CallKind, offset: int | None) -> ToolCall:
         """A new call at its wire position. Say who it is (`identify`) before `announce`."""
-        call = ToolCall(wire_key, index=index, kind=kind)
-        if len(self.calls) >= self.options.limits.max_calls:
+        calls, limits = self.calls, self.options.limits
+        call = ToolCall(wire_key, index=index, kind=kind, lane=Lane(max_depth=limits.max_depth))
+        if len(calls) >= limits.max_calls:
             self._limit("too_many_calls", "max_calls", offset)
             return call
-        call._position = len(self.calls)
-        call._lane = Lane(max_depth=self.options.limits.max_depth)
+        call._position = len(calls)
         call._start = self.lanes.start
-        self.calls.append(call)
+        calls.append(call)
         self._notes.decision("call_started", offset, f"a {kind} call at {wire_key!r}")
         return call
 
@@ -194,9 +208,10 @@ class Turn:
         """A name that comes in pieces: an equal repeat changes nothing, anything else is the next piece."""
         if not piece or piece == call._name:
             return
-        if size_of(call._name) + size_of(piece) > self.options.limits.max_name_bytes:
+        size = size_of(piece)
+        if (size_of(call._name) if call._name else 0) + size > self.options.limits.max_name_bytes:
             self._limit("name_too_large", "max_name_bytes", offset)
-        elif self.keep(size_of(piece), offset):
+        elif self.keep(size, offset):
             call._name += piece
 
     def flag(self, call: ToolCall, *flags: str) -> None:
@@ -204,12 +219,15 @@ class Turn:
         call._flags = tuple(dict.fromkeys((*call._flags, *flags)))
 
     def add_arguments(self, call: ToolCall, piece: str, offset: int | None) -> None:
-        size = size_of(piece)
-        if call._lane.size + size > self.options.limits.max_arguments_bytes:
+        size = len(piece) if piece.isascii() else size_of(piece)
+        lane = call._lane
+        if lane.size + size > self.options.limits.max_arguments_bytes:
             self._limit("arguments_too_large", "max_arguments_bytes", offset)
-        elif self._fits(size, offset):
-            call._lane.append(piece)
+        elif self.lanes.keep(size):
+            lane.append(piece)
             self.lanes.delta(ArgumentsDelta, call, piece)
+        else:
+            self._limit("response_too_large", "max_response_bytes", offset)
 
     def follow_arguments(self, call: ToolCall, piece: str) -> None:
         """As follow_text, for a piece of a call's arguments."""
@@ -421,13 +439,23 @@ class Turn:
             return
         self.is_ended = True
         self.reason = reason
-        for part in self._texts.parts():
-            part.close()
+        self._texts.close()
         if self._error is None:
             self._status = status
             self._error = error
         word = "" if reason is None else f", in the wire's words {reason!r}"
         self._notes.decision("ended", offset, f"the response is over: {self._status}{word}")
+        if self.calls:
+            self._end_calls(offset, runs)
+        if self.catch_up is not None:
+            self.catch_up()
+        self._ended = self._picture(False)
+        self._notes_at_end = self._notes.count
+        self.lanes.emit(ResponseEnded(self._ended))
+        if is_final:
+            self.lanes.close()
+
+    def _end_calls(self, offset: int | None, runs: bool) -> None:
         if self._status == "completed":
             for call, twin in self.twins.pairs():
                 detail = f"two calls carry the id {call._call_id!r}"
@@ -435,11 +463,6 @@ class Turn:
         for call in list(self.calls):
             self._end_call(call, offset, runs)
         self.prove_calls()
-        self._ended = self.response()
-        self._notes_at_end = self._notes.count
-        self.lanes.emit(ResponseEnded(self._ended))
-        if is_final:
-            self.lanes.close()
 
     def _end_call(self, call: ToolCall, offset: int | None, runs: bool) -> None:
         if call._state == "streaming":
@@ -474,26 +497,30 @@ class Turn:
         return self._notes.count != self._notes_at_end or self.usage is not ended.usage
 
     def _picture(self, clean_end: bool) -> Response:
-        calls, texts = self.calls, self._texts
+        calls, notes, numbering = self.calls, self._notes, self.numbering
         if len(calls) > 1:
             calls = sorted(calls, key=lambda call: (self.twins.choice_of(call), call._index))
-        return Response(
+        texts, reasoning, refusal = self._texts.told()
+        # Fifteen members: CPython would make a dict of more of them.
+        made = Response(
             status=self._status,
             protocol=self.protocol,
             reason=self.reason,
-            calls=tuple([snapshot(call) for call in calls]),
-            texts=texts.by_choice(),
-            reasoning=texts.reasoning,
-            refusal=texts.refusal,
+            calls=tuple([snapshot(call) for call in calls]) if calls else (),
+            texts=texts,
+            reasoning=reasoning,
             usage=self.usage,
             id=self.id,
             model=self.model,
             error=self._error,
-            anomalies=self._notes.anomalies,
-            decisions=self._notes.decisions,
+            anomalies=notes.anomalies,
+            decisions=notes.decisions,
             clean_end=clean_end,
-            server_calls=tuple(self._server_calls or ()),
             echo=self.echo,
-            sequence_number=self.lanes.sequence if self.numbering.is_own_whole else None,
-            last_event_id=self.numbering.last_id,
+            sequence_number=self.lanes.sequence if numbering.is_own_whole else None,
         )
+        last_id = numbering.last_id
+        if refusal or last_id is not None or self._server_calls is not None:
+            server_calls = tuple(self._server_calls or ())
+            made = replace(made, refusal=refusal, server_calls=server_calls, last_event_id=last_id)
+        return made
