@@ -123,6 +123,8 @@ cdef object _leftover(tg_rest *rest):
 
 cdef tg_limits _bounds(object limits) except *:
     cdef tg_limits bounds
+    if limits is _DEFAULTS:
+        return tg_limits_default()
     bounds.max_event_bytes = limits.max_event_bytes
     bounds.max_line_bytes = limits.max_line_bytes
     bounds.max_id_bytes = limits.max_id_bytes

@@ -76,9 +76,7 @@ class ToolCall:
     _start: int | None
     _end: int | None
 
-    def __init__(
-        self, wire_key: WireKey, *, index: int, kind: CallKind, lane: Lane | None = None
-    ) -> None:
+    def __init__(self, wire_key: WireKey, *, index: int, kind: CallKind, lane: Lane | None = None) -> None:
         if type(self) is not ToolCall:
             raise TypeError("a ReleasedCall is made by the parser alone, when the call may run")
         self._call_id = None

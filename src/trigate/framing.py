@@ -29,6 +29,8 @@ Framing: TypeAlias = Literal["sse", "ndjson", "json-array", "eventstream", "body
 BLANK = b" \t\r\n\xef\xbb\xbf"
 #: The names that a first line of an event stream can have; b"" is a comment's.
 _FIELDS = (b"data", b"event", b"id", b"retry", b"error", b"")
+#: What such a line begins with, and nothing else that is told apart here.
+_LETTERS = frozenset((b"d", b"e", b"i", b"r", b":"))
 
 
 class Frame(Protocol):
@@ -102,7 +104,10 @@ def moved(offset: int | None, base: int) -> int | None:
 
 def choose_framing(head: bytes, allowed: tuple[Framing, ...]) -> Framing | None:
     """The framing of a body that begins with `head`; None while more bytes are needed to tell."""
-    if head[:1] in (b"\x00", b"\x01"):
+    first = head[:1]
+    if first in _LETTERS:
+        return allowed[0]
+    if first in (b"\x00", b"\x01"):
         # A length below 32 MiB, big-endian: no text begins like this.
         return "eventstream" if "eventstream" in allowed else allowed[0]
     start = head.lstrip(BLANK)
@@ -147,10 +152,6 @@ class Head:
         self._blank = 0
         self._longest: int | None = None  # once something but blank space has come: with the line's end
 
-    def at_once(self, chunk: memoryview) -> Framing | None:
-        """The framing of a body that begins with this chunk, if its first byte tells: then none is held."""
-        return None if self.held else choose_framing(bytes(chunk[:1]), self._allowed)
-
     def take(self, chunk: Buffer) -> Framing | None:
         """The next bytes; None while more are needed to tell."""
         data = bytes(chunk)
@@ -186,6 +187,8 @@ def begins_like_events(head: bytes) -> bool:
 
 def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", "strict"]) -> Framer:
     match framing:
+        case "sse":
+            return SSEDecoder(errors=errors, limits=limits, _error_field=True)
         case "body":
             return BodyGatherer(limits)
         case "ndjson":
@@ -194,8 +197,6 @@ def make_framer(framing: Framing, limits: Limits, *, errors: Literal["replace", 
             return JSONArrayDecoder(errors=errors, limits=limits)
         case "eventstream":
             return EventStreamDecoder(limits=limits)
-        case "sse":
-            return SSEDecoder(errors=errors, limits=limits, _error_field=True)
 
 
 def framing_of(framer: Framer) -> Framing | None:

@@ -26,6 +26,7 @@ from trigate.framing import (
     Head,
     MovedFrame,
     begins_like_events,
+    choose_framing,
     make_framer,
     moved,
 )
@@ -101,22 +102,22 @@ class ResponseParser(Intake):
         reader = interpreter(protocol)
         words = _NO_WORDS if lenient == () else check_leniencies(lenient)
         options = Options(release_on, deltas, limits, words, strict, ids)
-        self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
-        self._interpreter = reader(self._turn)
+        turn = self._turn = Turn(reader.name, options, requires_call_id=reader.requires_call_id)
+        self._interpreter = reader(turn)
         self._lenient = words
         self._framings = reader.framings
         self._final: Response | None = None
         self._reopening: Reopening | None = None  # takes an end back that was only that of a connection
         self._base = 0  # where this connection began
         self._connect()
-        self._turn.lanes.shapes = reader.shapes
-        self._begin(self._turn.lanes)
+        turn.lanes.shapes = reader.shapes
+        self._begin(turn.lanes)
 
     def _connect(self) -> None:
         """What follows is the first byte of a connection."""
         self._first = b""  # kept until an event comes
-        self._head: Head | None = Head(self._framings, self._turn.options.limits.max_event_bytes)
-        self._framer: Framer | None = None  # as long as there is a head
+        self._head: Head | None = None  # of a beginning that does not tell its framing at once
+        self._framer: Framer | None = None  # until the framing is known
 
     def _feed_slowly(self, chunk: Buffer) -> list[Item]:
         """A chunk of the beginning, or one that nothing may follow any more."""
@@ -127,17 +128,11 @@ class ResponseParser(Intake):
             raise TypeError("feed() takes bytes, not str: the parser decodes UTF-8 itself")
         view = memoryview(chunk).cast("B")
         self._fed += view.nbytes
-        if len(self._first) < _FIRST and not self._has_frames:
-            self._first += view[: _FIRST - len(self._first)]
-        head, framer = self._head, self._framer
+        framer = self._framer
         try:
-            if head is not None:
-                framing = head.at_once(view)
-                if framing is not None:
-                    self._start(framing, view)
-                elif (framing := head.take(view)) is not None:
-                    self._start(framing, head.held)
-            elif framer is not None and framer.error is None and not self._turn.is_faulted:
+            if framer is None:
+                self._take_head(view)
+            elif framer.error is None and not self._turn.is_faulted:
                 self._take_frames(view)
         except BaseException as error:
             # What follows in the chunk is lost: without it a later piece could make a shorter, valid text.
@@ -145,15 +140,30 @@ class ResponseParser(Intake):
             raise
         if self._has_frames:
             self._first = b""
+        elif len(self._first) < _FIRST:
+            self._first += view[: _FIRST - len(self._first)]
         return self._turn.lanes.take()
+
+    def _take_head(self, view: memoryview) -> None:
+        """Bytes of the beginning; if they tell its framing, they are the first to be read by it."""
+        head = self._head
+        framing = choose_framing(bytes(view[:1]), self._framings) if head is None else None
+        if framing is not None:
+            self._start(framing, view)
+            return
+        if head is None:
+            head = self._head = Head(self._framings, self._turn.options.limits.max_event_bytes)
+        framing = head.take(view)
+        if framing is not None:
+            self._start(framing, head.held)
 
     def _start(self, framing: Framing, head: memoryview | bytearray) -> None:
         """From here on the framing is known. head: what came so far."""
         self._head = None
         errors: Literal["replace", "strict"] = "replace" if "utf8" in self._lenient else "strict"
-        self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
-        if not isinstance(self._framer, BodyGatherer):
-            self._flow_from(self._framer)
+        framer = self._framer = make_framer(framing, self._turn.options.limits, errors=errors)
+        if not isinstance(framer, BodyGatherer):
+            self._flow_from(framer)
         if head:
             self._take_frames(head)
 
@@ -177,12 +187,13 @@ class ResponseParser(Intake):
         """Reads one event; False if it broke the response."""
         if self._base:
             frame = MovedFrame(frame, self._base)
+        turn = self._turn
         try:
-            if not (self._turn.numbering.watches_ids and self._is_repeated(frame)):
+            if not (turn.numbering.watches_ids and self._is_repeated(frame)):
                 self._interpreter.event(frame)
         except TrigateError as error:
-            self._turn.fault(error)
-        return not self._turn.is_faulted
+            turn.fault(error)
+        return not turn.is_faulted
 
     def _is_repeated(self, frame: Frame) -> bool:
         """Whether the frame's id was taken on an earlier connection."""
@@ -290,8 +301,9 @@ class ResponseParser(Intake):
 
     def _finish(self) -> Response:
         turn = self._turn
-        if self._head is not None:
-            self._start(self._head.at_end(), self._head.held)
+        if self._framer is None:
+            head = self._head or Head(self._framings, turn.options.limits.max_event_bytes)
+            self._start(head.at_end(), head.held)
         assert self._framer is not None
         if isinstance(self._framer, BodyGatherer):
             turn.lanes.place(0, self._fed)

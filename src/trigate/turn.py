@@ -60,7 +60,7 @@ class Turn:
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
         self.closed: list[ToolCall] | None = None  # a list, if somebody wants those that stream no more
-        self.twins = Twins(self.calls)
+        self.has_choices = False  # set by a protocol whose wire keys begin with a choice
         self.is_ended = False
         self.is_faulted = False
         self.is_end_clean = True  # False: it ended without all that the protocol ends with
@@ -177,6 +177,8 @@ class Turn:
         """A new call at its wire position. Say who it is (`identify`) before `announce`."""
         calls, limits = self.calls, self.options.limits
         call = ToolCall(wire_key, index=index, kind=kind, lane=Lane(max_depth=limits.max_depth))
+        if not calls:
+            self._twins = Twins(calls, self.has_choices)
         if len(calls) >= limits.max_calls:
             self._limit("too_many_calls", "max_calls", offset)
             return call
@@ -298,7 +300,7 @@ class Turn:
             elif requires_id:
                 self.void_call(call, "no_call_id", offset, f"the wire gave the call of {call._name} no id")
                 return
-        twin = self.twins.of(call)
+        twin = self._twins.of(call)
         if twin is not None:
             if twin.arguments == call.arguments and twin._name == call._name:
                 self.void_call(call, "repeated", offset, f"call {call._call_id} came twice, unchanged")
@@ -313,7 +315,7 @@ class Turn:
             self.closed.append(call)
         self._notes.decision("call_done", offset, f"{label(call)} is closed, and its arguments are whole")
         is_early = self.options.release_on == "call" and self._status == "in_progress"
-        if is_early and not self.twins.is_contested(call):
+        if is_early and not self._twins.is_contested(call):
             if self._unproven is None:
                 self._unproven = []
             self._unproven.append(call._position)
@@ -457,7 +459,7 @@ class Turn:
 
     def _end_calls(self, offset: int | None, runs: bool) -> None:
         if self._status == "completed":
-            for call, twin in self.twins.pairs():
+            for call, twin in self._twins.pairs():
                 detail = f"two calls carry the id {call._call_id!r}"
                 self.conflict("call_id_reused", offset, detail, call, twin)
         for call in list(self.calls):
@@ -499,7 +501,7 @@ class Turn:
     def _picture(self, clean_end: bool) -> Response:
         calls, notes, numbering = self.calls, self._notes, self.numbering
         if len(calls) > 1:
-            calls = sorted(calls, key=lambda call: (self.twins.choice_of(call), call._index))
+            calls = sorted(calls, key=lambda call: (self._twins.choice_of(call), call._index))
         texts, reasoning, refusal = self._texts.told()
         # Fifteen members: CPython would make a dict of more of them.
         made = Response(

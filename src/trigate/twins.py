@@ -20,15 +20,15 @@ class Twins:
     has_choices: wire keys begin with a choice, each with its own indices and ids.
     """
 
-    __slots__ = ("_calls", "_whole", "has_choices")
+    __slots__ = ("_calls", "_has_choices", "_whole")
 
-    def __init__(self, calls: list[ToolCall]) -> None:
-        self.has_choices = False
+    def __init__(self, calls: list[ToolCall], has_choices: bool) -> None:
+        self._has_choices = has_choices
         self._calls = calls
         self._whole: dict[tuple[int | str, str], ToolCall] | None = None
 
     def choice_of(self, call: ToolCall) -> int | str:
-        return call._wire_key[0] if self.has_choices else 0
+        return call._wire_key[0] if self._has_choices else 0
 
     def of(self, call: ToolCall) -> ToolCall | None:
         """An earlier whole call of the same id; if there is none, this one is it from now on."""

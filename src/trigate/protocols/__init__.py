@@ -8,12 +8,13 @@ from trigate.protocols.registry import PROTOCOLS, Interpreter
 __all__ = ["PROTOCOLS", "Interpreter", "interpreter"]
 
 
+_BY_NAME: dict[str, type[Interpreter]] = {**PROTOCOLS, Auto.name: Auto}
+
+
 def interpreter(name: str) -> type[Interpreter]:
     """The interpreter of that name, `auto` included; ValueError names the known ones."""
-    if name == Auto.name:
-        return Auto
     try:
-        return PROTOCOLS[name]
+        return _BY_NAME[name]
     except (KeyError, TypeError):
         known = ", ".join(PROTOCOLS)
         raise ValueError(f"unknown protocol {name!r}; the known ones are {known}, and auto") from None

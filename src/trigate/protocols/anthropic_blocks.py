@@ -12,19 +12,22 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from typing import TypeAlias
 
 from trigate._core import Lane, ServerSentEvent
 from trigate.calls import ToolCall
 from trigate.errors import TrigateError
 from trigate.framing import Frame
+from trigate.protocols.anthropic_echo import KeptBlock
 from trigate.protocols.anthropic_wire import BlockMembers, FirstText, ToolUse, text_of
-from trigate.protocols.raw_json import array_of, is_object, json_of, object_of, word_of
-from trigate.protocols.wire import as_json_text, decode, members_of
+from trigate.protocols.echo import Echo
+from trigate.protocols.raw_json import is_object, json_of, object_of, word_of
+from trigate.protocols.wire import as_json_text, attempt, decode, members_of
 from trigate.response import ServerCall
 from trigate.turn import TextPart, Turn
 from trigate.validate import decode_object
 
-__all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "differs"]
+__all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "Start", "differs", "start_of"]
 
 #: A start that is longer tells of more than its type.
 _SHORT = 64
@@ -48,6 +51,11 @@ FITS: dict[str, tuple[str, ...]] = {
 _TYPES = {name: name for name in KNOWN}
 
 
+#: The members that matter of a block's start, if they are of the usual types; and all of them, each value as the
+#: bytes that came, if they are at hand.
+Start: TypeAlias = tuple[BlockMembers | None, dict[str, bytes] | None]
+
+
 class Block:
     """One content block: where it stands, what it is, and what came for it.
 
@@ -62,6 +70,7 @@ class Block:
         "input",
         "is_altered",
         "is_cut",
+        "is_known",
         "is_stopped",
         "is_told",
         "members",
@@ -85,10 +94,7 @@ class Block:
         self.is_stopped = False
         self.is_cut = False  # the message stopped inside it
         self.is_altered = False  # a delta came that only its unknown type explains
-
-    @property
-    def is_known(self) -> bool:
-        return self.type in KNOWN or self.type.endswith("_tool_result")
+        self.is_known = block_type in KNOWN or block_type.endswith("_tool_result")
 
     @property
     def takes_arguments(self) -> bool:
@@ -117,7 +123,7 @@ class Block:
 
     def as_server_call(self) -> ServerCall:
         """For display: an input that is no JSON stands there as a string."""
-        members = self._whole_members()
+        members = self._kept(None).whole_members()
         if self.type in SERVER_TOOLS:
             text = self._whole_input()
             members["input"] = text.encode() if is_object(text) else json_of(text)
@@ -129,40 +135,35 @@ class Block:
             raw=object_of(members).decode(),
         )
 
-    def to_json(self) -> bytes | None:
+    def kept(self) -> KeptBlock | None:
         """The block as the provider wants it back; None if it must not go back."""
-        members = self._whole_members()
         if self.type == "text":
-            return object_of(members) if self.part else None
+            return self._kept(None) if self.part else None
         if not self.is_stopped or self.is_cut or self.is_altered:
             return None
         if self.call is not None:
             if self.call.state not in ("done", "released"):
                 return None
-            members["input"] = _object_text(self.call).encode()
-        elif self.type in SERVER_TOOLS:
-            if not is_object(self._whole_input()):
-                return None
-            members["input"] = self._whole_input().encode()
-        elif self.type == "thinking" and not word_of(members, "signature"):
+            return self._kept(_object_text(self.call))
+        if self.type in SERVER_TOOLS:
+            text = self._whole_input()
+            return self._kept(text) if is_object(text) else None
+        if self.type == "thinking" and not (
+            (self.pieces or {}).get("signature") or word_of(self.members, "signature")
+        ):
             return None
-        return object_of(members)
+        return self._kept(None)
+
+    def _kept(self, told: str | None) -> KeptBlock:
+        """The block as it is now. told: its arguments, if it has any."""
+        text = None if self.part is None else self.part.text
+        if self.citations is None and self.pieces is None:
+            return KeptBlock(self.type, self.members, text, told)
+        pieces = {member: "".join(pieces) for member, pieces in (self.pieces or {}).items()}
+        return KeptBlock(self.type, self.members, text, told, tuple(self.citations or ()), pieces)
 
     def _whole_input(self) -> str:
         return (self.input.text if self.input is not None else "") or self.start_input or "{}"
-
-    def _whole_members(self) -> dict[str, bytes]:
-        """The start's members with what the deltas added."""
-        members = dict(self.members)
-        if self.part is not None:
-            members[self.type] = json_of(self.part.text)
-        if self.citations is not None:
-            before = members.get("citations", b"")
-            held = before[1:-1].strip() if before[:1] == b"[" else b""
-            members["citations"] = array_of([held, *self.citations] if held else self.citations)
-        for member, pieces in (self.pieces or {}).items():
-            members[member] = json_of("".join(pieces))
-        return members
 
 
 class Blocks:
@@ -183,30 +184,26 @@ class Blocks:
     def open_implied(self, index: int, block_type: str, event: Frame) -> Block:
         """A block of text or thinking that had no start."""
         raw = json.dumps({"type": block_type, block_type: ""}).encode()
-        return self.open(index, block_type, None, raw, event)
+        return self.open(index, block_type, start_of(raw), raw, event)
 
-    def open(
-        self, index: int, block_type: str, members: BlockMembers | None, raw: bytes, event: Frame
-    ) -> Block:
-        """A new block. The caller has seen to it that the index is free, or may be used again.
-
-        members: those of `raw`, if they are of the usual types.
-        """
+    def open(self, index: int, block_type: str, start: Start, raw: bytes, event: Frame) -> Block:
+        """A new block, whose start is `raw`. The caller has seen to it that the index is free, or may be used again."""
         turn = self._turn
         if index != self._next and index not in self._by_index:
             last = self._next - 1 if self._by_index else None
             turn.anomaly("index_gap", event.start, f"block {index} follows {last}")
         self._next = max(self._next, index + 1) if self._by_index else index + 1
-        block = Block(index, block_type, _members_at_start(raw, event))
+        usual, members = start
+        block = Block(index, block_type, members_of(raw, event) if members is None else members)
         self._by_index[index] = block
         self.all.append(block)
         turn.keep(len(raw), event.start)
         if block.type in FITS["input_json_delta"]:
-            self._begin_tool(block, members or decode(raw, ToolUse, event), event)
+            self._begin_tool(block, usual or decode(raw, ToolUse, event), event)
         elif block.type in ("text", "thinking"):
             block.part = turn.open_text() if block.type == "text" else turn.open_reasoning()
             add = turn.add_text if block.type == "text" else turn.add_reasoning
-            first = getattr(members or decode(raw, FirstText, event), block.type)
+            first = getattr(usual or decode(raw, FirstText, event), block.type)
             add(block.part, text_of(first, block.type, event), index, event.start)
         elif not block.is_known:
             turn.unknown(f"block type {block.type!r}", event.start)
@@ -217,7 +214,8 @@ class Blocks:
         text, is_string = as_json_text(tool.input)
         if is_string and text:
             turn.anomaly("input_not_object", event.start, f"block {block.index} has its input as a string")
-        block.start_input = None if text is None or _EMPTY.fullmatch(text) else text
+        if text is not None and text != "{}" and not _EMPTY.fullmatch(text):
+            block.start_input = text
         if block.type != "tool_use":
             return
         block.call = turn.open_call((block.index,), index=block.index, kind="function", offset=event.start)
@@ -227,25 +225,26 @@ class Blocks:
                 turn.flag(block.call, "namespaced")
             turn.announce(block.call)
 
-    def to_echo(self) -> tuple[bytes, ...]:
+    def to_echo(self) -> Echo:
         """The content that goes back, in the order of the wire's positions."""
-        ordered = sorted(self.all, key=lambda block: block.index)
-        return tuple(text for block in ordered if (text := block.to_json()) is not None)
+        ordered = self.all
+        if len(ordered) > 1:
+            ordered = sorted(ordered, key=lambda block: block.index)
+        return Echo(tuple([kept for block in ordered if (kept := block.kept()) is not None]))
 
 
-def _members_at_start(raw: bytes, event: Frame) -> dict[str, bytes]:
-    """The members of a block's start. Nearly all of text and thinking begin alike: those are kept once for all."""
-    if len(raw) <= _SHORT:
-        try:
-            return _short_members(raw)
-        except TrigateError:
-            pass  # said below, with its place
-    return members_of(raw, event)
+def start_of(raw: bytes) -> Start:
+    """What a block's start tells, as far as it is of the usual types."""
+    return _short_start(raw) if len(raw) <= _SHORT else (attempt(raw, BlockMembers), None)
 
 
 @lru_cache(maxsize=64)
-def _short_members(raw: bytes) -> dict[str, bytes]:
-    return members_of(raw, ServerSentEvent())
+def _short_start(raw: bytes) -> Start:
+    """Nearly all blocks of text and thinking begin alike: that is kept once for all."""
+    try:
+        return attempt(raw, BlockMembers), members_of(raw, ServerSentEvent())
+    except TrigateError:
+        return attempt(raw, BlockMembers), None  # said later, with its place
 
 
 def differs(told: str, joined: str) -> bool:

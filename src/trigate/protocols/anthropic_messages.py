@@ -20,18 +20,19 @@ import msgspec
 from trigate._core import Shapes
 from trigate.calls import ToolCall
 from trigate.framing import Frame, Framing
+from trigate.items import ReasoningDelta, TextDelta
 from trigate.leftover import Leftover
 from trigate.protocols import anthropic_answers
-from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs
+from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs, start_of
 from trigate.protocols.anthropic_wire import (
     SHAPES,
     USUAL,
     BlockEvent,
     BlockHead,
-    BlockMembers,
     BlockStart,
     Completion,
     Delta,
+    DeltaEvent,
     Head,
     Message,
     UnknownEvent,
@@ -44,7 +45,7 @@ from trigate.protocols.anthropic_wire import (
 )
 from trigate.protocols.event_names import EventNames
 from trigate.protocols.profile import Profile
-from trigate.protocols.wire import attempt, decode, error_info, fields_of, members_of, says_error, usual
+from trigate.protocols.wire import REFUSED, decode, decoder, error_info, fields_of, members_of, says_error
 from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
@@ -108,18 +109,23 @@ class AnthropicMessages:
     # -- one event ---------------------------------------------------------------------------------
 
     def event(self, event: Frame) -> None:
-        data = event.data_bytes.strip()
+        data = event.data_bytes
         name = event.event
-        handler = _HANDLERS.get(name)
-        head = attempt(data, USUAL[name]) if handler is not None else None
-        is_over = self._has_sentinel or self._turn.is_ended
-        if handler is None or head is None or is_over or head.type != name or head.error:
-            self._take_odd(data, event)
-        else:
-            self._names.check(name, event, self._open_calls)
-            if not self._has_begun:
-                self._begin(name, event)
-            handler(self, head, data, event)
+        usual = _USUAL.get(name)
+        if usual is not None and not (self._has_sentinel or self._turn.is_ended):
+            decode_usual, handler = usual
+            try:
+                head = decode_usual(data)
+            except REFUSED:
+                pass
+            else:
+                if head.type == name and not head.error:
+                    if not self._has_begun:
+                        self._names.note_right()
+                        self._begin(name, event)
+                    handler(self, head, data, event)
+                    return
+        self._take_odd(data.strip(), event)
 
     def _take_odd(self, data: bytes, event: Frame) -> None:
         """An event that may be anything: its name and its type are not one, or it tells of an error."""
@@ -127,6 +133,8 @@ class AnthropicMessages:
             return
         if data == b"[DONE]":
             self._has_sentinel = True
+            return
+        if data == _PING and not self._has_sentinel and event.event == "ping":
             return
         if self._has_sentinel:
             self._turn.anomaly("event_after_end", event.start, "after the sentinel [DONE]", once=True)
@@ -258,7 +266,8 @@ class AnthropicMessages:
     def _count(self, usage: Any) -> None:
         """Counts are cumulative: a later one replaces an earlier one, null says nothing."""
         if isinstance(usage, dict):
-            self._usage = self._usage | {name: value for name, value in usage.items() if value is not None}
+            told = {name: value for name, value in usage.items() if value is not None}
+            self._usage = self._usage | told if self._usage else told
             self._turn.count(usage_of(self._usage))
 
     def _message_stop(self, head: Head, data: bytes, event: Frame) -> None:
@@ -292,7 +301,7 @@ class AnthropicMessages:
     # -- blocks ------------------------------------------------------------------------------------
 
     def _block_start(self, head: Head, data: bytes, event: Frame) -> None:
-        message = usual(head, data, BlockStart) or decode(data, BlockStart, event)
+        message = head if isinstance(head, BlockStart) else decode(data, BlockStart, event)
         raw = bytes(message.content_block)
         old = self._blocks.at(message.index)
         if old is not None and self._is_refused(old, raw, event):
@@ -317,13 +326,13 @@ class AnthropicMessages:
 
     def _open(self, index: int, raw: bytes, event: Frame) -> Block:
         turn = self._turn
-        members = attempt(raw, BlockMembers)
-        block_type = (members or decode(raw, BlockHead, event)).type
+        start = start_of(raw)
+        block_type = (start[0] or decode(raw, BlockHead, event)).type
         if block_type == "fallback":
             self._has_fallback = True  # another model goes on: that proves nothing about what came before
         elif not self._has_fallback:
             turn.prove_calls(event.start)
-        block = self._blocks.open(index, block_type, members, raw, event)
+        block = self._blocks.open(index, block_type, start, raw, event)
         if self._has_stop_reason:
             detail = f"block {index} ({block.type}) begins after the stop_reason"
             if block.call is not None:
@@ -333,14 +342,15 @@ class AnthropicMessages:
         return block
 
     def _block_delta(self, head: Head, data: bytes, event: Frame) -> None:
-        message = block_delta_of(head, data, event)
+        message = head if isinstance(head, DeltaEvent) else block_delta_of(head, data, event)
         delta = message.delta
         block = self._blocks.at(message.index) or self._implied(message.index, delta, event)
         if block is None:
             return
-        if not block.is_known or delta.type not in FITS:
+        fitting = FITS.get(delta.type)
+        if fitting is None or not block.is_known:
             self._unknown_delta(block, delta.type, event)
-        elif block.type not in FITS[delta.type]:
+        elif block.type not in fitting:
             self._misplaced(block, delta, event)
         elif delta.type == "input_json_delta":
             self._arguments(block, delta, event)
@@ -387,7 +397,9 @@ class AnthropicMessages:
 
     def _arguments(self, block: Block, delta: Delta, event: Frame) -> None:
         turn = self._turn
-        piece = partial_json(delta, event)
+        piece = delta.partial_json
+        if type(piece) is not str:
+            piece = partial_json(delta, event)
         block.is_told = True
         if not piece:
             return
@@ -408,10 +420,11 @@ class AnthropicMessages:
         offset = event.start
         if delta.type in ("text_delta", "thinking_delta"):
             assert block.part is not None
-            piece = text_of(getattr(delta, block.type), block.type, event)
             is_text = block.type == "text"
-            (turn.add_text if is_text else turn.add_reasoning)(block.part, piece, block.index, offset)
-            (turn.follow_text if is_text else turn.follow_reasoning)(block.part, piece, block.index)
+            piece = delta.text if is_text else delta.thinking
+            if type(piece) is not str:
+                piece = text_of(piece, block.type, event)
+            turn.take_piece(block.part, TextDelta if is_text else ReasoningDelta, piece, block.index, offset)
         elif delta.type == "citations_delta":
             citation = bytes(delta.citation)
             if citation not in (b"", b"null") and turn.keep(len(citation), offset):
@@ -425,7 +438,7 @@ class AnthropicMessages:
                     block.gather(member, piece)
 
     def _block_stop(self, head: Head, data: bytes, event: Frame) -> None:
-        index = (usual(head, data, BlockEvent) or decode(data, BlockEvent, event)).index
+        index = (head if isinstance(head, BlockEvent) else decode(data, BlockEvent, event)).index
         block = self._blocks.at(index)
         if block is None:
             self._turn.anomaly("stop_without_start", event.start, f"index {index} never began")
@@ -473,7 +486,7 @@ class AnthropicMessages:
             return
         self._is_completion = True
         turn = self._turn
-        message = usual(head, data, Completion) or decode(data, Completion, event)
+        message = head if isinstance(head, Completion) else decode(data, Completion, event)
         turn.id = turn.id or message.id or None
         turn.model = turn.model or message.model or None
         delta = Delta(type="text_delta", text=message.completion)
@@ -495,3 +508,9 @@ _HANDLERS: dict[str, _Handler] = {
     "completion": AnthropicMessages._completion,
 }
 _NAMES = (*_HANDLERS, *PROFILE.noise)
+#: By an event's name: what decodes its usual form, and what takes it.
+_USUAL: dict[str, tuple[Callable[[bytes], Head], _Handler]] = {
+    name: (decoder(USUAL[name]), handler) for name, handler in _HANDLERS.items()
+}
+#: What a ping nearly always is.
+_PING = b'{"type": "ping"}'

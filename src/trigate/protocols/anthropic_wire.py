@@ -13,7 +13,7 @@ import msgspec
 from trigate.errors import StructureError
 from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, TEXT, Place, shapes
-from trigate.protocols.wire import count_of, decode, usual
+from trigate.protocols.wire import attempt, count_of, decode
 from trigate.response import Usage
 
 __all__ = [
@@ -186,7 +186,9 @@ USUAL: dict[str, type[Head]] = {
 
 def message_of(head: Head, data: bytes, event: Frame) -> Message:
     """The message that a message_start holds."""
-    told = usual(head, data, MessageStart)
+    if isinstance(head, MessageStart):
+        return head.message
+    told = attempt(data, MessageStart)
     if told is not None:
         return told.message
     return decode(decode(data, AnyMessageStart, event).message, Message, event)
@@ -194,7 +196,7 @@ def message_of(head: Head, data: bytes, event: Frame) -> Message:
 
 def message_delta_of(head: Head, data: bytes, event: Frame) -> MessageDelta:
     """A message_delta; one without a delta changes nothing."""
-    told = usual(head, data, MessageDelta)
+    told = head if isinstance(head, MessageDelta) else attempt(data, MessageDelta)
     if told is not None:
         return told
     found = decode(data, AnyMessageDelta, event)
@@ -207,7 +209,7 @@ def message_delta_of(head: Head, data: bytes, event: Frame) -> MessageDelta:
 
 
 def block_delta_of(head: Head, data: bytes, event: Frame) -> DeltaEvent:
-    told = usual(head, data, DeltaEvent)
+    told = head if isinstance(head, DeltaEvent) else attempt(data, DeltaEvent)
     if told is not None:
         return told
     found = decode(data, AnyDeltaEvent, event)
@@ -239,10 +241,11 @@ def partial_json(delta: Delta, event: Frame) -> str:
 
 def usage_of(raw: dict[str, Any]) -> Usage:
     """The counts of all usage objects so far. As on the wire, input_tokens is without what was cached."""
+    details = raw.get("output_tokens_details")
     return Usage(
         input_tokens=count_of(raw, "input_tokens"),
         output_tokens=count_of(raw, "output_tokens"),
         cached_tokens=count_of(raw, "cache_read_input_tokens"),
-        reasoning_tokens=count_of(raw.get("output_tokens_details"), "thinking_tokens"),
+        reasoning_tokens=None if details is None else count_of(details, "thinking_tokens"),
         raw=raw,
     )

@@ -27,6 +27,11 @@ class EventNames:
         self._known = known
         self._is_named: bool | None = None
 
+    def note_right(self) -> None:
+        """The first event was one whose name is its type."""
+        if self._is_named is None:
+            self._is_named = True
+
     def check(self, kind: str, event: Frame, open_calls: Callable[[], Iterable[ToolCall]]) -> None:
         """Takes one event; open_calls: gives those whose arguments are not closed, asked only if a name was cut."""
         turn, name = self._turn, event.event

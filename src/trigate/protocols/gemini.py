@@ -132,7 +132,7 @@ class Gemini:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        turn.twins.has_choices = True
+        turn.has_choices = True
         turn.catch_up = self._catch_up
         turn.lanes.keep_each()
         self._candidates: dict[int, _Candidate] = {}

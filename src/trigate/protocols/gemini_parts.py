@@ -12,7 +12,8 @@ from array import array
 
 import msgspec
 
-from trigate.protocols.gemini_echo import Echo, TextRun
+from trigate.protocols.echo import Echo
+from trigate.protocols.gemini_echo import TextRun
 from trigate.text import TextPart
 from trigate.turn import Turn
 

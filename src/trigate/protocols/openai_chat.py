@@ -107,7 +107,7 @@ class OpenAIChat:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
-        turn.twins.has_choices = True
+        turn.has_choices = True
         self._choices: dict[int, ChoiceReader] = {}
         self._ids_differ = False
         self._chunk_id = ""

@@ -25,7 +25,7 @@ def json_of(value: Any) -> bytes:
 
 def object_of(members: dict[str, bytes]) -> bytes:
     """The object of these members, each value as it is."""
-    return b"{" + b", ".join([json_of(name) + b": " + value for name, value in members.items()]) + b"}"
+    return b"{%b}" % b", ".join([b"%b: %b" % (json_of(name), value) for name, value in members.items()])
 
 
 def array_of(values: list[bytes]) -> bytes:

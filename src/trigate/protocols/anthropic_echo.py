@@ -1,0 +1,42 @@
+"""What goes back of a Messages turn: its blocks, each as it was when the message stopped."""
+
+from __future__ import annotations
+
+import msgspec
+
+from trigate.protocols.raw_json import array_of, json_of, object_of
+
+__all__ = ["KeptBlock"]
+
+
+class KeptBlock(msgspec.Struct, frozen=True):
+    """One content block that is whole. members: those of its start, each value as the bytes that came; maybe shared.
+
+    text: what its deltas added up to, if it is one of text or thinking. input: the arguments of a tool, as JSON.
+    citations: those that deltas added. pieces: what they added to other members.
+    """
+
+    type: str
+    members: dict[str, bytes]
+    text: str | None = None
+    input: str | None = None
+    citations: tuple[bytes, ...] = ()
+    pieces: dict[str, str] | None = None
+
+    def whole_members(self) -> dict[str, bytes]:
+        """The start's members with what the deltas added."""
+        members = dict(self.members)
+        if self.text is not None:
+            members[self.type] = json_of(self.text)
+        if self.citations:
+            before = members.get("citations", b"")
+            held = before[1:-1].strip() if before[:1] == b"[" else b""
+            members["citations"] = array_of([held, *self.citations] if held else list(self.citations))
+        for member, piece in (self.pieces or {}).items():
+            members[member] = json_of(piece)
+        if self.input is not None:
+            members["input"] = self.input.encode()
+        return members
+
+    def to_json(self) -> list[bytes]:
+        return [object_of(self.whole_members())]
