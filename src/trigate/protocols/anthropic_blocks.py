@@ -31,6 +31,8 @@ __all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "Start",
 
 #: A start that is longer tells of more than its type.
 _SHORT = 64
+# In one that is longer than this, the members that matter are looked for once alone.
+_LONG = 2048
 _EMPTY = re.compile(r"[ \t\r\n]*(\{[ \t\r\n]*\}[ \t\r\n]*)?")
 
 #: The tools that the provider runs itself: their arguments stream like those of the client's.
@@ -235,7 +237,16 @@ class Blocks:
 
 def start_of(raw: bytes) -> Start:
     """What a block's start tells, as far as it is of the usual types."""
-    return _short_start(raw) if len(raw) <= _SHORT else (attempt(raw, BlockMembers), None)
+    if len(raw) <= _SHORT:
+        return _short_start(raw)
+    if len(raw) <= _LONG:
+        return attempt(raw, BlockMembers), None
+    try:
+        members = members_of(raw, ServerSentEvent())
+    except TrigateError:
+        return attempt(raw, BlockMembers), None  # said later, with its place
+    told = object_of({name: members[name] for name in BlockMembers.__struct_fields__ if name in members})
+    return attempt(told, BlockMembers), members
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,8 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 from trigate._core import Shapes
 from trigate.calls import ToolCall
@@ -43,7 +44,7 @@ from trigate.protocols.responses_wire import (
     usage_of,
     why,
 )
-from trigate.protocols.wire import attempt, decode, error_info, fields_of, says_error, usual
+from trigate.protocols.wire import REFUSED, decode, decoder, error_info, fields_of, says_error
 from trigate.response import Response, Status
 from trigate.turn import Turn
 
@@ -140,14 +141,29 @@ class OpenAIResponses:
     # -- one event ---------------------------------------------------------------------------------
 
     def event(self, event: Frame) -> None:
-        data = event.data_bytes.strip()
+        data = event.data_bytes
         name = event.event
-        head = attempt(data, _USUAL.get(name, Head))
-        is_plain = head is not None and head.type == name and not (head.error or name.endswith("error"))
-        if head is not None and is_plain and not (self._has_sentinel or self._turn.is_ended):
-            self._take(name, head, data, event)
-        else:
-            self._take_odd(data, event)
+        decode_usual, handler = _USUAL.get(name, _OTHER)
+        turn = self._turn
+        if not (self._has_sentinel or turn.is_ended):
+            try:
+                head = decode_usual(data)
+            except REFUSED:
+                pass
+            else:
+                if head.type == name and not head.error:
+                    number = head.sequence_number
+                    last = turn.lanes.sequence
+                    if handler is not None and type(number) is int and (last is None or number == last + 1):
+                        turn.lanes.sequence = number
+                        if not self._has_begun:
+                            self._note_begin(name, event.start)
+                        handler(self, name, head, data, event)
+                        return
+                    if not name.endswith("error"):
+                        self._take(name, head, data, event)
+                        return
+        self._take_odd(data.strip(), event)
 
     def _take_odd(self, data: bytes, event: Frame) -> None:
         """An event that may be anything: its name and its type are not one, or it tells of an error."""
@@ -171,9 +187,7 @@ class OpenAIResponses:
         if turn.is_ended:
             self._after_end(event, kind)
             return
-        if event.event == "error" or (
-            not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)
-        ):
+        if event.event == "error" or (not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)):
             kind = "error"  # whichever of them says so: after an error nothing may run
         self._take(kind, head, data, event)
 
@@ -283,7 +297,7 @@ class OpenAIResponses:
     # -- arguments ---------------------------------------------------------------------------------
 
     def _arguments_delta(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
-        piece = usual(head, data, Piece) or decode(data, Piece, event)
+        piece = head if isinstance(head, Piece) else decode(data, Piece, event)
         slot = self._slots.find(piece, event) or self._slots.orphan(PIECES[kind], piece, event)
         if slot is None:
             return
@@ -314,7 +328,7 @@ class OpenAIResponses:
         slot.is_closed = True
 
     def _item_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
-        message = usual(head, data, ItemEvent) or decode(data, ItemEvent, event)
+        message = head if isinstance(head, ItemEvent) else decode(data, ItemEvent, event)
         item = item_of(message.item, event)
         place = Place(output_index=message.output_index, item_id=item.id)
         slot = self._slots.find(place, event) if self._slots.all else None
@@ -367,7 +381,8 @@ class OpenAIResponses:
         return tuple(slot.raw for slot in done)
 
 
-_HANDLERS: dict[str, Any] = {
+_Handler: TypeAlias = Callable[[OpenAIResponses, str, Any, bytes, Frame], None]
+_HANDLERS: dict[str, _Handler] = {
     "response.created": OpenAIResponses._snapshot,
     "response.queued": OpenAIResponses._snapshot,
     "response.in_progress": OpenAIResponses._snapshot,
@@ -382,8 +397,7 @@ _HANDLERS: dict[str, Any] = {
     "response.content_part.done": OpenAIResponses._part_done,
     **dict.fromkeys(ENDS, OpenAIResponses._end),
 }
-#: The usual form of an event, by the name that comes before it.
-_USUAL: dict[str, type[Head]] = {
+_SHAPES: dict[str, type[Head]] = {
     "response.created": ResponseEvent,
     "response.queued": ResponseEvent,
     "response.in_progress": ResponseEvent,
@@ -395,3 +409,7 @@ _USUAL: dict[str, type[Head]] = {
     "response.content_part.done": PartEvent,
     **dict.fromkeys(ENDS, ResponseEvent),
 }
+_Usual: TypeAlias = tuple[Callable[[bytes], Head], _Handler | None]
+#: By the name that comes before an event: what decodes its usual form, and what takes it.
+_USUAL: dict[str, _Usual] = {name: (decoder(shape), _HANDLERS[name]) for name, shape in _SHAPES.items()}
+_OTHER: _Usual = (decoder(Head), None)

@@ -191,14 +191,11 @@ class Slots:
             return self._called(place.item_id)
         return next(iter(self._unfinished)) if len(self._unfinished) == 1 else None
 
-    def locate(self, place: Place, item_type: str, event: Frame) -> int:
-        """The output index of a piece of text; an item that never began is opened for it."""
-        slot = self.find(place, event)
-        if slot is None:
-            index = self.index_of(place.output_index, event.start)
-            self._turn.anomaly("delta_without_start", event.start, f"output_index {index}", once=True)
-            slot = self.open(index, Item(type=item_type, id=place.item_id), event)
-        return slot.index
+    def implied(self, item_type: str, place: Place, event: Frame) -> Slot:
+        """The item of a piece of text; it never began, and is opened for that."""
+        index = self.index_of(place.output_index, event.start)
+        self._turn.anomaly("delta_without_start", event.start, f"output_index {index}", once=True)
+        return self.open(index, Item(type=item_type, id=place.item_id), event)
 
     def orphan(self, item_type: str, place: Place, event: Frame) -> Slot | None:
         """Arguments for an item that never began: kept under their index until the item says who it is."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trigate.framing import Frame
+from trigate.items import ReasoningDelta, RefusalDelta, TextDelta
 from trigate.protocols.responses_slots import Slots
 from trigate.protocols.responses_wire import (
     AnyItem,
@@ -23,7 +24,7 @@ from trigate.protocols.responses_wire import (
     Text,
     parts_of,
 )
-from trigate.protocols.wire import decode, usual
+from trigate.protocols.wire import attempt, decode
 from trigate.text import TextPart, without_halves
 from trigate.turn import Turn
 
@@ -59,11 +60,11 @@ _ADDERS = {
     "reasoning": Turn.add_reasoning,
     "summary": Turn.add_reasoning,
 }
-_FOLLOWERS = {
-    "text": Turn.follow_text,
-    "refusal": Turn.follow_refusal,
-    "reasoning": Turn.follow_reasoning,
-    "summary": Turn.follow_reasoning,
+_KINDS: dict[str, type] = {
+    "text": TextDelta,
+    "refusal": RefusalDelta,
+    "reasoning": ReasoningDelta,
+    "summary": ReasoningDelta,
 }
 
 
@@ -104,23 +105,22 @@ class ResponsesText:
 
     def piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A delta event."""
-        piece = usual(head, data, Piece) or decode(data, Piece, event)
+        piece = head if isinstance(head, Piece) else decode(data, Piece, event)
         if piece.delta:
             lane = LANES[kind]
             part, index = self._part(lane, piece, event)
-            self._add(lane, part, piece.delta, index, event.start)
-            self._follow(lane, part, piece.delta, index)
+            self._turn.take_piece(part, _KINDS[lane], piece.delta, index, event.start)
 
     def done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A done event, which repeats one part's text."""
-        message = usual(head, data, Text) or decode(data, Text, event)
+        message = head if isinstance(head, Text) else decode(data, Text, event)
         text = message.refusal if LANES[kind] == "refusal" else message.text
         if text is not None:
             self._compare(LANES[kind], message, text, event)
 
     def part_done(self, head: Head, data: bytes, event: Frame) -> None:
         """A content part as a whole."""
-        message = usual(head, data, PartEvent)
+        message = head if isinstance(head, PartEvent) else attempt(data, PartEvent)
         if message is not None:
             self._compare_part(message.part, message, event)
             return
@@ -177,7 +177,8 @@ class ResponsesText:
 
     def _part(self, lane: str, place: Place, event: Frame) -> tuple[TextPart, int]:
         item_type = "reasoning" if lane in ("reasoning", "summary") else "message"
-        index = self._slots.locate(place, item_type, event)
+        slot = self._slots.find(place, event) or self._slots.implied(item_type, place, event)
+        index = slot.index
         position = (place.summary_index if lane == "summary" else place.content_index) or 0
         parts = self._parts.get((index, lane))
         part = parts.at(position) if parts is not None else None
@@ -191,9 +192,6 @@ class ResponsesText:
 
     def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:
         _ADDERS[lane](self._turn, part, text, index, offset)
-
-    def _follow(self, lane: str, part: TextPart, text: str, index: int) -> None:
-        _FOLLOWERS[lane](self._turn, part, text, index)
 
 
 def _text_of(part: Part, lane: str) -> str:

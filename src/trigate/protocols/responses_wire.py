@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trigate.framing import Frame
-from trigate.protocols.wire import attempt, count_of, decode, error_info, usual
+from trigate.protocols.wire import attempt, count_of, decode, error_info
 from trigate.response import ErrorInfo, Status, Usage
 
 #: The statuses of an item that confirm it (None: the server sends none).
@@ -135,7 +135,7 @@ class AnyResponseEvent(Head):
 
 def item_added_of(head: Head, data: bytes, event: Frame) -> tuple[int | None, Item | AnyItem]:
     """The output index of an item that begins, and the item."""
-    message = usual(head, data, ItemAdded)
+    message = head if isinstance(head, ItemAdded) else attempt(data, ItemAdded)
     if message is not None:
         return message.output_index, message.item
     other = decode(data, ItemEvent, event)
@@ -143,7 +143,9 @@ def item_added_of(head: Head, data: bytes, event: Frame) -> tuple[int | None, It
 
 
 def arguments_of(head: Head, data: bytes, event: Frame) -> Arguments | AnyArguments:
-    return usual(head, data, Arguments) or decode(data, AnyArguments, event)
+    if isinstance(head, Arguments):
+        return head
+    return attempt(data, Arguments) or decode(data, AnyArguments, event)
 
 
 def item_of(raw: msgspec.Raw, event: Frame) -> Item | AnyItem:
@@ -161,7 +163,7 @@ def parts_of(item: Item | AnyItem, raw: bytes, event: Frame) -> tuple[list[Part]
 
 def snapshot_of(head: Head, data: bytes, event: Frame) -> Snapshot | None:
     """The response in an event; None if there is none."""
-    message = usual(head, data, ResponseEvent)
+    message = head if isinstance(head, ResponseEvent) else attempt(data, ResponseEvent)
     if message is not None:
         return message.response
     raw = decode(data, AnyResponseEvent, event).response
@@ -171,7 +173,6 @@ def snapshot_of(head: Head, data: bytes, event: Frame) -> Snapshot | None:
 def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
-
     return Usage(
         input_tokens=count_of(raw, "input_tokens"),
         output_tokens=count_of(raw, "output_tokens"),
