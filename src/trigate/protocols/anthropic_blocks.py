@@ -14,11 +14,13 @@ import re
 from functools import lru_cache
 from typing import TypeAlias
 
+import msgspec
+
 from trigate._core import Lane, ServerSentEvent
 from trigate.calls import ToolCall
 from trigate.errors import TrigateError
 from trigate.framing import Frame
-from trigate.protocols.anthropic_echo import KeptBlock
+from trigate.protocols.anthropic_echo import KeptBlock, start_members
 from trigate.protocols.anthropic_wire import BlockMembers, FirstText, ToolUse, text_of
 from trigate.protocols.echo import Echo
 from trigate.protocols.raw_json import is_object, json_of, object_of, word_of
@@ -33,6 +35,8 @@ __all__ = ["FITS", "KNOWN", "PLAIN", "SERVER_TOOLS", "Block", "Blocks", "Start",
 _SHORT = 64
 # In one that is longer than this, the members that matter are looked for once alone.
 _LONG = 2048
+# One that is nested deeper is looked through at once: later there might be no stack left for it.
+_DEEP = 64
 _EMPTY = re.compile(r"[ \t\r\n]*(\{[ \t\r\n]*\}[ \t\r\n]*)?")
 
 #: The tools that the provider runs itself: their arguments stream like those of the client's.
@@ -58,45 +62,31 @@ _TYPES = {name: name for name in KNOWN}
 Start: TypeAlias = tuple[BlockMembers | None, dict[str, bytes] | None]
 
 
-class Block:
+class Block(msgspec.Struct, eq=False):
     """One content block: where it stands, what it is, and what came for it.
 
-    members: those of its start, each value as the bytes that came; maybe shared, so never changed. pieces: what deltas
-    added to a member.
+    start: that of the wire, as its JSON or as its members, each the bytes that came; maybe shared, so never changed.
+    pieces: what deltas added to a member.
     """
 
-    __slots__ = (
-        "call",
-        "citations",
-        "index",
-        "input",
-        "is_altered",
-        "is_cut",
-        "is_known",
-        "is_stopped",
-        "is_told",
-        "members",
-        "part",
-        "pieces",
-        "start_input",
-        "type",
-    )
+    index: int
+    type: str
+    start: bytes | dict[str, bytes]
+    is_known: bool
+    is_told: bool  # the wire said what the arguments are, be it that there are none
+    input: Lane | None = None  # of a tool that the provider runs
+    call: ToolCall | None = None
+    part: TextPart | None = None
+    pieces: dict[str, list[str]] | None = None
+    citations: list[bytes] | None = None
+    start_input: str | None = None  # the text of the start's `input`, None for an empty one
+    is_stopped: bool = False
+    is_cut: bool = False  # the message stopped inside it
+    is_altered: bool = False  # a delta came that only its unknown type explains
 
-    def __init__(self, index: int, block_type: str, members: dict[str, bytes]) -> None:
-        self.index = index
-        self.type = _TYPES.get(block_type, block_type)
-        self.members = members
-        self.call: ToolCall | None = None
-        self.part: TextPart | None = None
-        self.pieces: dict[str, list[str]] | None = None
-        self.input = Lane() if block_type in SERVER_TOOLS else None  # of a tool that the provider runs
-        self.citations: list[bytes] | None = None
-        self.start_input: str | None = None  # the text of the start's `input`, None for an empty one
-        self.is_told = "input" in members  # the wire said what the arguments are, be it that there are none
-        self.is_stopped = False
-        self.is_cut = False  # the message stopped inside it
-        self.is_altered = False  # a delta came that only its unknown type explains
-        self.is_known = block_type in KNOWN or block_type.endswith("_tool_result")
+    @property
+    def members(self) -> dict[str, bytes]:
+        return start_members(self.start)
 
     @property
     def takes_arguments(self) -> bool:
@@ -160,9 +150,9 @@ class Block:
         """The block as it is now. told: its arguments, if it has any."""
         text = None if self.part is None else self.part.text
         if self.citations is None and self.pieces is None:
-            return KeptBlock(self.type, self.members, text, told)
+            return KeptBlock(self.type, self.start, text, told)
         pieces = {member: "".join(pieces) for member, pieces in (self.pieces or {}).items()}
-        return KeptBlock(self.type, self.members, text, told, tuple(self.citations or ()), pieces)
+        return KeptBlock(self.type, self.start, text, told, tuple(self.citations or ()), pieces)
 
     def _whole_input(self) -> str:
         return (self.input.text if self.input is not None else "") or self.start_input or "{}"
@@ -195,17 +185,16 @@ class Blocks:
             last = self._next - 1 if self._by_index else None
             turn.anomaly("index_gap", event.start, f"block {index} follows {last}")
         self._next = max(self._next, index + 1) if self._by_index else index + 1
-        usual, members = start
-        block = Block(index, block_type, members_of(raw, event) if members is None else members)
+        block = _made(index, block_type, start, raw, event)
         self._by_index[index] = block
         self.all.append(block)
         turn.keep(len(raw), event.start)
         if block.type in FITS["input_json_delta"]:
-            self._begin_tool(block, usual or decode(raw, ToolUse, event), event)
+            self._begin_tool(block, start[0] or decode(raw, ToolUse, event), event)
         elif block.type in ("text", "thinking"):
             block.part = turn.open_text() if block.type == "text" else turn.open_reasoning()
             add = turn.add_text if block.type == "text" else turn.add_reasoning
-            first = getattr(usual or decode(raw, FirstText, event), block.type)
+            first = getattr(start[0] or decode(raw, FirstText, event), block.type)
             add(block.part, text_of(first, block.type, event), index, event.start)
         elif not block.is_known:
             turn.unknown(f"block type {block.type!r}", event.start)
@@ -233,6 +222,17 @@ class Blocks:
         if len(ordered) > 1:
             ordered = sorted(ordered, key=lambda block: block.index)
         return Echo(tuple([kept for block in ordered if (kept := block.kept()) is not None]))
+
+
+def _made(index: int, block_type: str, start: Start, raw: bytes, event: Frame) -> Block:
+    usual, members = start
+    if members is None and (usual is None or raw.count(b"{") + raw.count(b"[") > _DEEP):
+        members = members_of(raw, event)
+    is_known = block_type in _TYPES or block_type.endswith("_tool_result")
+    is_told = "input" in members if members is not None else usual is not None and len(usual.input) > 0
+    kept = raw if members is None else members
+    lane = Lane() if block_type in SERVER_TOOLS else None
+    return Block(index, _TYPES.get(block_type, block_type), kept, is_known, is_told, lane)
 
 
 def start_of(raw: bytes) -> Start:

@@ -266,7 +266,9 @@ class AnthropicMessages:
     def _count(self, usage: Any) -> None:
         """Counts are cumulative: a later one replaces an earlier one, null says nothing."""
         if isinstance(usage, dict):
-            told = {name: value for name, value in usage.items() if value is not None}
+            told = usage
+            if None in usage.values():
+                told = {name: value for name, value in usage.items() if value is not None}
             self._usage = self._usage | told if self._usage else told
             self._turn.count(usage_of(self._usage))
 

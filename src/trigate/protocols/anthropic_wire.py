@@ -241,11 +241,12 @@ def partial_json(delta: Delta, event: Frame) -> str:
 
 def usage_of(raw: dict[str, Any]) -> Usage:
     """The counts of all usage objects so far. As on the wire, input_tokens is without what was cached."""
+    read, written, cached = map(raw.get, ("input_tokens", "output_tokens", "cache_read_input_tokens"))
     details = raw.get("output_tokens_details")
     return Usage(
-        input_tokens=count_of(raw, "input_tokens"),
-        output_tokens=count_of(raw, "output_tokens"),
-        cached_tokens=count_of(raw, "cache_read_input_tokens"),
+        input_tokens=read if type(read) is int else None,
+        output_tokens=written if type(written) is int else None,
+        cached_tokens=cached if type(cached) is int else None,
         reasoning_tokens=None if details is None else count_of(details, "thinking_tokens"),
         raw=raw,
     )

@@ -187,7 +187,9 @@ class OpenAIResponses:
         if turn.is_ended:
             self._after_end(event, kind)
             return
-        if event.event == "error" or (not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)):
+        if event.event == "error" or (
+            not kind.startswith(PROGRESS) and says_error(kind, head.error, data, event)
+        ):
             kind = "error"  # whichever of them says so: after an error nothing may run
         self._take(kind, head, data, event)
 

@@ -272,9 +272,9 @@ def as_json_text(raw: msgspec.Raw | str | None) -> tuple[str | None, bool]:
     (the JSON text of the value, False) where an object was sent instead of a string."""
     if raw is None or isinstance(raw, str):
         return raw, True
-    if not is_given(raw):
-        return None, True
     text = bytes(raw)
+    if not text or text == b"null":
+        return None, True
     if text[:1] != b'"':
         return text.decode(), False
     try:
