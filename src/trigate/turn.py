@@ -31,6 +31,7 @@ from trigate.items import (
 from trigate.notes import Notes
 from trigate.numbering import Numbering
 from trigate.options import Options
+from trigate.picture import picture
 from trigate.response import ErrorInfo, Response, ServerCall, Status, Usage
 from trigate.strays import Strays
 from trigate.text import TextPart, Texts, has_halves, join_halves, shown, size_of
@@ -121,9 +122,6 @@ class Turn:
         self, part: TextPart, piece: str, index: int, ends: array[int] | None = None
     ) -> None:
         self._follow(part, ReasoningDelta, index, piece, ends)
-
-    def follow_refusal(self, part: TextPart, piece: str, index: int) -> None:
-        self._follow(part, RefusalDelta, index, piece)
 
     def _follow(
         self, part: TextPart, kind: type, index: int, piece: str, ends: array[int] | None = None
@@ -451,7 +449,7 @@ class Turn:
             self._end_calls(offset, runs)
         if self.catch_up is not None:
             self.catch_up()
-        self._ended = self._picture(False)
+        self._ended = picture(self, False)
         self._notes_at_end = self._notes.count
         self.lanes.emit(ResponseEnded(self._ended))
         if is_final:
@@ -492,37 +490,8 @@ class Turn:
         clean_end = clean_end and self.is_end_clean
         ended = self._ended
         if ended is None or self.is_faulted or self._has_changed(ended):
-            return self._picture(clean_end)
+            return picture(self, clean_end)
         return ended if ended.clean_end == clean_end else replace(ended, clean_end=clean_end)
 
     def _has_changed(self, ended: Response) -> bool:
         return self._notes.count != self._notes_at_end or self.usage is not ended.usage
-
-    def _picture(self, clean_end: bool) -> Response:
-        calls, notes, numbering = self.calls, self._notes, self.numbering
-        if len(calls) > 1:
-            calls = sorted(calls, key=lambda call: (self._twins.choice_of(call), call._index))
-        texts, reasoning, refusal = self._texts.told()
-        # Fifteen members: CPython would make a dict of more of them.
-        made = Response(
-            status=self._status,
-            protocol=self.protocol,
-            reason=self.reason,
-            calls=tuple([snapshot(call) for call in calls]) if calls else (),
-            texts=texts,
-            reasoning=reasoning,
-            usage=self.usage,
-            id=self.id,
-            model=self.model,
-            error=self._error,
-            anomalies=notes.anomalies,
-            decisions=notes.decisions,
-            clean_end=clean_end,
-            echo=self.echo,
-            sequence_number=self.lanes.sequence if numbering.is_own_whole else None,
-        )
-        last_id = numbering.last_id
-        if refusal or last_id is not None or self._server_calls is not None:
-            server_calls = tuple(self._server_calls or ())
-            made = replace(made, refusal=refusal, server_calls=server_calls, last_event_id=last_id)
-        return made

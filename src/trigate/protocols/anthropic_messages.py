@@ -24,6 +24,7 @@ from trigate.items import ReasoningDelta, TextDelta
 from trigate.leftover import Leftover
 from trigate.protocols import anthropic_answers
 from trigate.protocols.anthropic_blocks import FITS, PLAIN, Block, Blocks, differs, start_of
+from trigate.protocols.anthropic_profile import PROFILE
 from trigate.protocols.anthropic_wire import (
     SHAPES,
     USUAL,
@@ -50,23 +51,6 @@ from trigate.response import ErrorInfo, Response
 from trigate.turn import Turn
 
 __all__ = ["AnthropicMessages"]
-
-PROFILE = Profile(
-    closes_arguments=("content_block_stop",),
-    completes_call=("the next content_block_start", "message_delta with stop_reason tool_use"),
-    asks_to_run=("tool_use",),
-    ends_well=("end_turn", "stop_sequence"),
-    ends_otherwise={
-        "max_tokens": "incomplete",
-        "model_context_window_exceeded": "incomplete",
-        "pause_turn": "incomplete",
-        "compaction": "incomplete",
-        "refusal": "incomplete",
-    },
-    unknown_end="failed",
-    terminal=("message_stop", "error"),
-    noise=("ping", "[DONE]"),
-)
 
 
 class AnthropicMessages:
@@ -423,9 +407,7 @@ class AnthropicMessages:
         if delta.type in ("text_delta", "thinking_delta"):
             assert block.part is not None
             is_text = block.type == "text"
-            piece = delta.text if is_text else delta.thinking
-            if type(piece) is not str:
-                piece = text_of(piece, block.type, event)
+            piece = text_of(delta.text if is_text else delta.thinking, block.type, event)
             turn.take_piece(block.part, TextDelta if is_text else ReasoningDelta, piece, block.index, offset)
         elif delta.type == "citations_delta":
             citation = bytes(delta.citation)

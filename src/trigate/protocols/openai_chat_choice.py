@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trigate.framing import Frame
+from trigate.items import ReasoningDelta, RefusalDelta, TextDelta
 from trigate.protocols.openai_chat_calls import ToolCalls
 from trigate.protocols.openai_chat_message import Echo
 from trigate.protocols.openai_chat_wire import (
@@ -77,8 +78,7 @@ class ChoiceReader:
             self._note_late("a refusal", event)
             if self._refusal is None:
                 self._refusal = self._turn.open_refusal()
-            self._turn.add_refusal(self._refusal, delta.refusal, self.index, event.start)
-            self._turn.follow_refusal(self._refusal, delta.refusal, self.index)
+            self._turn.take_piece(self._refusal, RefusalDelta, delta.refusal, self.index, event.start)
         if delta.extra_content:
             self._echo.extra_content = delta.extra_content
         for number, fragment in enumerate(delta.tool_calls or ()):
@@ -137,8 +137,7 @@ class ChoiceReader:
     def add_text(self, text: str, event: Frame) -> None:
         if text:
             self._note_late("text", event)
-            self._turn.add_text(self._text, text, self.index, event.start)
-            self._turn.follow_text(self._text, text, self.index)
+            self._turn.take_piece(self._text, TextDelta, text, self.index, event.start)
 
     def _add_reasoning(self, text: str, event: Frame) -> None:
         if not text:
@@ -148,8 +147,7 @@ class ChoiceReader:
             self._turn.anomaly("reasoning_after_finish", event.start, f"choice {self.index}", once=True)
         if self._reasoning is None:
             self._reasoning = self._turn.open_reasoning()
-        self._turn.add_reasoning(self._reasoning, text, self.index, event.start)
-        self._turn.follow_reasoning(self._reasoning, text, self.index)
+        self._turn.take_piece(self._reasoning, ReasoningDelta, text, self.index, event.start)
 
     def _note_late(self, what: str, event: Frame) -> None:
         """Text or a call behind a finish says that it was none: what it confirmed is open again."""
