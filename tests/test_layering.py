@@ -65,6 +65,7 @@ def test_the_files_were_found() -> None:
         "lanes.pxi",
         "shapes.pxi",
         "sse.pxi",
+        "sizes.pxi",
         "tg.pxd",
         "tracker.pxi",
     }

@@ -11,6 +11,7 @@ Rules
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
@@ -381,6 +382,7 @@ include "tracker.pxi"
 include "lane.pxi"
 include "shapes.pxi"
 include "items.pxi"
+include "sizes.pxi"
 include "lanes.pxi"
 include "intake.pxi"
 

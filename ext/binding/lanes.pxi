@@ -20,12 +20,12 @@ def _use_prediction(bint wanted):
 @cython.final
 @cython.internal
 cdef class _OpenLane:
-    """What the pieces of an open lane are: of which lane, kind and owner; ends: see `Lanes.follow`."""
+    """What the pieces of an open lane are: of which lane, kind and owner; sizes: see `Lanes.follow`."""
 
     cdef Lane lane
     cdef object kind
     cdef object owner
-    cdef object ends
+    cdef Sizes sizes
 
 
 @cython.final
@@ -62,7 +62,7 @@ cdef class Lanes:
     cdef object _owner
     cdef str _piece
     cdef size_t _room
-    cdef object _ends
+    cdef Sizes _sizes
     cdef list _open  # the open lanes, by the core's number
     # Items told so far, and the delta that may go on.
     cdef list _items
@@ -134,14 +134,15 @@ cdef class Lanes:
         self._predict.latest.len = 0
         return data
 
-    def follow(self, Lane lane not None, kind, owner, str piece not None, size_t room=<size_t> -1, ends=None):
+    def follow(self, Lane lane not None, kind, owner, str piece not None, size_t room=<size_t> -1,
+               Sizes sizes=None):
         """This event was nothing but a piece for the lane, which may take `room` bytes more of the same.
 
         kind, owner: those of its items, as `delta` takes them; kind None for a lane that is not shown.
-        ends: to which the lane's size after each piece is appended; asks for `keep_each` before.
+        sizes: which takes the size of each piece; asks for `keep_each` before.
         """
         self._lane, self._kind, self._owner, self._piece, self._room = lane, kind, owner, piece, room
-        self._ends = ends
+        self._sizes = sizes
 
     # -- items -----------------------------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ cdef class Lanes:
         number = tg_predict_open(&self._predict, self._room)
         if number != TG_PREDICT_NO_LANE:
             known = _OpenLane.__new__(_OpenLane)
-            known.lane, known.kind, known.owner, known.ends = self._lane, self._kind, self._owner, self._ends
+            known.lane, known.kind, known.owner, known.sizes = self._lane, self._kind, self._owner, self._sizes
             self._open.append(known)
         return number
 
@@ -279,6 +280,8 @@ cdef class Lanes:
         cdef _OpenLane known
         if not count:
             return 0
+        if self._predict.keeps_each:
+            return self._drain_each(count)
         for index in range(count):
             known = self._extend(index, &text)
             if self.deltas and known.kind is not None:
@@ -315,9 +318,34 @@ cdef class Lanes:
         known.lane.extend(text.ptr, text.len)
         self._kept += text.len
         self._progress += text.len
-        if known.ends is not None:
-            known.ends.append(known.lane._size())
         return known
+
+    cdef int _drain_each(self, size_t count) except -1:
+        """The same where each piece is told apart: those of one lane that stand together are handed out together."""
+        cdef size_t index = 0
+        cdef size_t first, number
+        cdef uint64_t start, end, last
+        cdef tg_span text, piece
+        cdef _OpenLane known
+        while index < count:
+            first = index
+            number = tg_predict_run(&self._predict, index, &text)
+            known = <_OpenLane> self._open[number]
+            text.len = 0
+            while index < count and tg_predict_run(&self._predict, index, &piece) == number:
+                text.len += piece.len
+                if known.sizes is not None:
+                    known.sizes.note(piece.len)
+                index += 1
+            known.lane.extend(text.ptr, text.len)
+            self._kept += text.len
+            self._progress += text.len
+            if self.deltas and known.kind is not None:
+                tg_predict_range(&self._predict, first, &start, &end)
+                tg_predict_range(&self._predict, index - 1, &last, &end)
+                self._add_delta(known.kind, known.owner, _text(text), start + self.base, end + self.base)
+        tg_predict_drain(&self._predict)
+        return 0
 
     def place(self, uint64_t start, uint64_t end, /):
         """What is told from now on stands there, up to the next event that is read."""

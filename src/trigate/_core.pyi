@@ -1,4 +1,3 @@
-from array import array
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Final, Literal, TypeAlias, final, type_check_only
@@ -295,6 +294,14 @@ class Shapes:
     def pick(self, data: bytes, /) -> tuple[int, list[tuple[int, int]]] | None: ...
 
 @final
+class Sizes:
+    @property
+    def packed(self) -> bytes: ...
+    def append(self, size: int, /) -> None: ...
+    @staticmethod
+    def unpacked(packed: bytes, /) -> list[int]: ...
+
+@final
 class Lanes:
     base: int
     shapes: Shapes | None
@@ -326,7 +333,7 @@ class Lanes:
         owner: object,
         piece: str,
         room: int = ...,
-        ends: array[int] | None = None,
+        sizes: Sizes | None = None,
     ) -> None: ...
     def watch_strays(self) -> None: ...
     def keep_each(self) -> None: ...

@@ -9,12 +9,11 @@ Rules
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from trigate._core import Lane, Lanes
+from trigate._core import Lane, Lanes, Sizes
 from trigate.calls import CallKind, ReleasedCall, ToolCall, WireKey, generated_id, label, release, snapshot
 from trigate.errors import LimitError, StructureError, TrigateError
 from trigate.items import (
@@ -111,23 +110,19 @@ class Turn:
         if self._fits(size_of(piece), offset):
             self.lanes.delta(RefusalDelta, index, part.append(piece))
 
-    def follow_text(self, part: TextPart, piece: str, index: int, ends: array[int] | None = None) -> None:
+    def follow_text(self, part: TextPart, piece: str, index: int, sizes: Sizes | None = None) -> None:
         """This event was nothing but that piece: what differs from it in its piece alone need not be read.
 
-        ends: where the place of each piece's end is written, if somebody wants to know.
+        sizes: which takes the bytes of each piece, if somebody wants to know.
         """
-        self._follow(part, TextDelta, index, piece, ends)
+        self._follow(part, TextDelta, index, piece, sizes)
 
-    def follow_reasoning(
-        self, part: TextPart, piece: str, index: int, ends: array[int] | None = None
-    ) -> None:
-        self._follow(part, ReasoningDelta, index, piece, ends)
+    def follow_reasoning(self, part: TextPart, piece: str, index: int, sizes: Sizes | None = None) -> None:
+        self._follow(part, ReasoningDelta, index, piece, sizes)
 
-    def _follow(
-        self, part: TextPart, kind: type, index: int, piece: str, ends: array[int] | None = None
-    ) -> None:
+    def _follow(self, part: TextPart, kind: type, index: int, piece: str, sizes: Sizes | None = None) -> None:
         if not part._half and self._error is None:
-            self.lanes.follow(part.lane, kind, index, piece, ends=ends)
+            self.lanes.follow(part.lane, kind, index, piece, sizes=sizes)
 
     def take_piece(self, part: TextPart, kind: type, piece: str, index: int, offset: int | None) -> None:
         """Adds a piece, and follows it: what most events are that are read. kind: that of its items."""

@@ -338,11 +338,12 @@ class Gemini:
 
     def _take_plain_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
         part = self._text_of(candidate, is_thought)
-        ends = candidate.parts.begin_text(part, is_thought)
+        sizes = candidate.parts.begin_text(part, is_thought)
+        before = part.lane.size
         self._take_text(part, candidate, text, event)
-        ends.append(part.lane.size)
+        sizes.append(part.lane.size - before)
         follow = self._turn.follow_reasoning if is_thought else self._turn.follow_text
-        follow(part, text, candidate.index, ends)
+        follow(part, text, candidate.index, sizes)
 
     # -- the end -----------------------------------------------------------------------------------
 
