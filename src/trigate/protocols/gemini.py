@@ -22,18 +22,21 @@ from trigate.framing import Frame, Framing
 from trigate.leftover import Leftover
 from trigate.protocols import gemini_answers
 from trigate.protocols.gemini_calls import CandidateCalls
-from trigate.protocols.gemini_parts import Parts, is_plain
+from trigate.protocols.gemini_parts import Parts
 from trigate.protocols.gemini_wire import (
     SHAPES,
     AnyCandidate,
     Candidate,
     Chunk,
     Feedback,
+    FunctionCall,
     Part,
+    PlainCall,
     PlainChunk,
     candidate_of,
     counts_of,
     parts_of,
+    plain_part,
     usage_in,
 )
 from trigate.protocols.profile import Profile
@@ -185,11 +188,12 @@ class Gemini:
             detail = "after the sentinel [DONE]" if self._has_sentinel else "after the error"
             turn.anomaly("event_after_end", event.start, detail, once=True)
             return
-        if event.event == "error" and data[:1] not in b"{[":
+        is_error = event.event == "error"
+        if is_error and data[:1] not in b"{[":
             self._fail(data.decode(), event.start)
             return
         chunk = attempt(data, PlainChunk) or decode(data, Chunk, event)
-        if event.event == "error" or (is_given(chunk.error) and fields_of(bytes(chunk.error), event)):
+        if is_error or (chunk.error and is_given(chunk.error) and fields_of(bytes(chunk.error), event)):
             self._fail(fields_of(data, event), event.start)
             return
         self._take(chunk, event)
@@ -228,6 +232,10 @@ class Gemini:
 
     def _take_candidates(self, candidates: Sequence[Candidate | msgspec.Raw], event: Frame) -> bool:
         """Whether one of them has a finishReason."""
+        if len(candidates) == 1:
+            only = candidate_of(candidates[0], event)
+            self._take_candidate(self._candidate(only.index or 0, event), only, event)
+            return bool(only.finishReason)
         seen: set[int] = set()
         has_finish = False
         for told in candidates:
@@ -288,22 +296,34 @@ class Gemini:
     # -- one part ----------------------------------------------------------------------------------
 
     def _take_part(self, candidate: _Candidate, raw: msgspec.Raw, event: Frame) -> None:
+        part = plain_part(raw)
+        if part is None:
+            self._take_any(candidate, raw, event)
+            return
+        text, call = part.text, part.functionCall
+        if text and part.is_text:
+            candidate.has_content = True
+            self._take_plain_text(candidate, text, part.thought is True, event)
+        elif candidate.parts.add(bytes(raw), event.start):
+            if text:
+                self._take_text(candidate, text, part.thought is True, event)
+            if not isinstance(call, msgspec.UnsetType):
+                self._take_call(candidate, call, event)
+            elif text is None and not part.thoughtSignature:
+                self._take_unknown(raw, event)
+
+    def _take_any(self, candidate: _Candidate, raw: msgspec.Raw, event: Frame) -> None:
+        """A part that may have any member."""
         turn = self._turn
         part = decode(raw, Part, event)
-        is_known = part.text is not None or bool(part.thoughtSignature)
-        if part.text and is_plain(bytes(raw)):
-            candidate.has_content = True
-            self._take_plain_text(candidate, part.text, bool(part.thought), event)
-            return
         if not candidate.parts.add(bytes(raw), event.start):
             return
+        is_known = part.text is not None or bool(part.thoughtSignature)
         if part.text:
-            candidate.has_content = True
-            self._take_text(self._text_of(candidate, bool(part.thought)), candidate, part.text, event)
+            self._take_text(candidate, part.text, bool(part.thought), event)
         if part.functionCall and is_given(part.functionCall):
-            is_known = candidate.has_content = True
-            self._check_restart(event)
-            candidate.calls.take(part.functionCall, event)
+            is_known = True
+            self._take_call(candidate, part.functionCall, event)
         for member in _SERVER_RUN + _OTHER_PARTS if part.has_others else ():
             value: msgspec.Raw = getattr(part, member)
             if is_given(value):
@@ -312,8 +332,17 @@ class Gemini:
                     turn.server_call(_server_call(member, value, event))
                 turn.other(member, bytes(value).decode())
         if not is_known:
-            turn.unknown("part without any known member", event.start)
-            turn.other("part", bytes(raw).decode())
+            self._take_unknown(raw, event)
+
+    def _take_unknown(self, raw: msgspec.Raw, event: Frame) -> None:
+        self._turn.unknown("part without any known member", event.start)
+        self._turn.other("part", bytes(raw).decode())
+
+    def _take_call(self, candidate: _Candidate, call: PlainCall | msgspec.Raw, event: Frame) -> None:
+        candidate.has_content = True
+        self._check_restart(event)
+        part = call if isinstance(call, PlainCall) else decode(call, FunctionCall, event)
+        candidate.calls.take(part, event)
 
     def _check_restart(self, event: Frame) -> None:
         """Proxies may change the id. But calls under two ids may be two attempts at one turn."""
@@ -332,15 +361,19 @@ class Gemini:
             candidate.text = turn.open_text(candidate.index)
         return candidate.text
 
-    def _take_text(self, part: TextPart, candidate: _Candidate, text: str, event: Frame) -> None:
-        add = self._turn.add_reasoning if part is candidate.reasoning else self._turn.add_text
+    def _take_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
+        candidate.has_content = True
+        self._add(self._text_of(candidate, is_thought), candidate, text, is_thought, event)
+
+    def _add(self, part: TextPart, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
+        add = self._turn.add_reasoning if is_thought else self._turn.add_text
         add(part, text, candidate.index, event.start)
 
     def _take_plain_text(self, candidate: _Candidate, text: str, is_thought: bool, event: Frame) -> None:
         part = self._text_of(candidate, is_thought)
         sizes = candidate.parts.begin_text(part, is_thought)
         before = part.lane.size
-        self._take_text(part, candidate, text, event)
+        self._add(part, candidate, text, is_thought, event)
         sizes.append(part.lane.size - before)
         follow = self._turn.follow_reasoning if is_thought else self._turn.follow_text
         follow(part, text, candidate.index, sizes)

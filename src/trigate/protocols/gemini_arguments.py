@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from json.encoder import encode_basestring
 from typing import Literal, TypeAlias
 
@@ -49,13 +50,15 @@ def parse_path(path: str) -> tuple[Segment, ...] | None:
         if match is None:
             return None
         position = match.end()
-        if match["index"] is not None:
-            segments.append(int(match["index"]))
-            continue
-        name = match["name"] if match["name"] is not None else _unquoted(match)
-        if name is None:
+        kind = match.lastgroup
+        if kind == "name":
+            segments.append(match[1])
+        elif kind == "index":
+            segments.append(int(match[2]))
+        elif (name := _unquoted(match)) is not None:
+            segments.append(name)
+        else:
             return None
-        segments.append(name)
     return tuple(segments) or None
 
 
@@ -110,16 +113,27 @@ class PartialArguments:
         self._max_depth = max_depth
         self._open = 0
         self._spoilt: tuple[Problem, str] | None = None
+        # Where the last value went: the next piece of a string mostly follows at once.
+        self._path: str | None = None
+        self._leaf = _Leaf(None)
 
     def add(self, arg: PartialArg, offset: int | None) -> str | None:
         """Takes one value. Returns what contradicts the values before it, or None."""
-        path = parse_path(arg.jsonPath) if arg.jsonPath is not None else None
-        if path is None:
+        is_next = arg.jsonPath is not None and arg.jsonPath == self._path
+        path = None if is_next or arg.jsonPath is None else parse_path(arg.jsonPath)
+        if path is None and not is_next:
             self._spoil("malformed", f"the path {arg.jsonPath!r} names no place")
-            return None
-        if arg.numberValue and is_given(arg.numberValue) and bytes(arg.numberValue)[:1] not in _NUMBER_STARTS:
+        elif (
+            arg.numberValue and is_given(arg.numberValue) and bytes(arg.numberValue)[:1] not in _NUMBER_STARTS
+        ):
             self._spoil("malformed", f"{arg.jsonPath} has a number that JSON cannot write")
-            return None
+        elif path is None:
+            return self._go_on(self._leaf, arg)
+        else:
+            return self._add_at(path, arg, offset)
+        return None
+
+    def _add_at(self, path: tuple[Segment, ...], arg: PartialArg, offset: int | None) -> str | None:
         if len(path) > self._max_depth:
             raise LimitError(
                 f"the arguments in the event at byte {offset} go deeper than max_depth = {self._max_depth}",
@@ -136,23 +150,22 @@ class PartialArguments:
         if leaf is None:
             self._begin(parent, path[-1], arg)
             return None
+        self._path, self._leaf = arg.jsonPath, leaf
         return self._go_on(leaf, arg)
 
     def _parent(self, path: tuple[Segment, ...]) -> _Container | None:
         """The container of the path's last segment, made where missing; None if a value stands in the way."""
         node = self._root
-        for place, segment in enumerate(path):
+        for segment, below in pairwise(path):
             if node.is_list != isinstance(segment, int):
                 return None
-            if place == len(path) - 1:
-                break
             child = node.children.get(segment)
             if child is None:
-                child = node.children[segment] = _Container(isinstance(path[place + 1], int))
+                child = node.children[segment] = _Container(isinstance(below, int))
             if isinstance(child, _Leaf):
                 return None
             node = child
-        return node
+        return node if node.is_list == isinstance(path[-1], int) else None
 
     def _begin(self, parent: _Container, segment: Segment, arg: PartialArg) -> None:
         literals = _literals(arg)
@@ -165,6 +178,7 @@ class PartialArguments:
         elif arg.willContinue:
             self._spoil("malformed", f"{arg.jsonPath} is to go on, but is no string")
         parent.children[segment] = leaf
+        self._path, self._leaf = arg.jsonPath, leaf
         leaf.is_open = bool(arg.willContinue)
         self._open += leaf.is_open
 

@@ -10,12 +10,10 @@ Rules
 
 from __future__ import annotations
 
-import msgspec
-
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.protocols.gemini_arguments import PartialArguments
-from trigate.protocols.gemini_wire import FunctionCall, PartialArg
+from trigate.protocols.gemini_wire import FunctionCall, PartialArg, PlainCall
 from trigate.protocols.wire import decode, is_given
 from trigate.turn import Turn
 
@@ -43,9 +41,8 @@ class CandidateCalls:
         self._made: dict[tuple[str, str], None] = {}  # an empty set weighs three times as much
         self._finished: dict[tuple[str, str], None] = {}
 
-    def take(self, raw: msgspec.Raw, event: Frame) -> None:
+    def take(self, part: FunctionCall | PlainCall, event: Frame) -> None:
         """One functionCall, of which this is the whole or the next piece."""
-        part = decode(raw, FunctionCall, event)
         current = self._continued(part, event)
         if current is None:
             if not self._begins(part, event):
@@ -54,13 +51,14 @@ class CandidateCalls:
         else:
             self._turn.identify(current.call, part.id, part.name, event.start)
         self._take_whole(current, part, event)
-        for raw_arg in part.partialArgs or ():
-            self._take_value(current, decode(raw_arg, PartialArg, event), event)
+        for told in part.partialArgs or ():
+            arg = told if isinstance(told, PartialArg) else decode(told, PartialArg, event)
+            self._take_value(current, arg, event)
         self._open = current if part.willContinue else None
         if not part.willContinue:
             self._close(current, event)
 
-    def _continued(self, part: FunctionCall, event: Frame) -> _Open | None:
+    def _continued(self, part: FunctionCall | PlainCall, event: Frame) -> _Open | None:
         """The open call, if the part belongs to it."""
         current = self._open
         if current is None:
@@ -73,7 +71,7 @@ class CandidateCalls:
         self._turn.conflict("call_not_closed", event.start, detail, current.call)
         return None
 
-    def _begins(self, part: FunctionCall, event: Frame) -> bool:
+    def _begins(self, part: FunctionCall | PlainCall, event: Frame) -> bool:
         """Whether the part can begin a call. Values without one belong to a call that was lost or closed."""
         if part.name or part.id or is_given(part.args):
             return True
@@ -83,7 +81,7 @@ class CandidateCalls:
             self._turn.anomaly("empty_function_call", event.start, "it closes a call, but none is open")
         return False
 
-    def _begin(self, part: FunctionCall, event: Frame) -> _Open:
+    def _begin(self, part: FunctionCall | PlainCall, event: Frame) -> _Open:
         turn = self._turn
         call = turn.open_call(
             (self._choice, self._count), index=len(turn.calls), kind="function", offset=event.start
@@ -93,7 +91,7 @@ class CandidateCalls:
         turn.announce(call)
         return _Open(call)
 
-    def _take_whole(self, current: _Open, part: FunctionCall, event: Frame) -> None:
+    def _take_whole(self, current: _Open, part: FunctionCall | PlainCall, event: Frame) -> None:
         """args: the whole object. Beside streamed values an empty one says nothing."""
         if not part.args or not is_given(part.args):
             return

@@ -8,20 +8,13 @@ Rules
 
 from __future__ import annotations
 
-import msgspec
-
 from trigate._core import Sizes
 from trigate.protocols.echo import Echo
 from trigate.protocols.gemini_echo import TextRun
 from trigate.text import TextPart
 from trigate.turn import Turn
 
-__all__ = ["Parts", "is_plain"]
-
-
-class _PlainPart(msgspec.Struct, forbid_unknown_fields=True):
-    text: str
-    thought: bool | msgspec.UnsetType = msgspec.UNSET
+__all__ = ["Parts"]
 
 
 class _Run:
@@ -65,12 +58,3 @@ class Parts:
 
     def to_echo(self) -> Echo:
         return Echo(tuple([each.so_far() if isinstance(each, _Run) else each for each in self._all]))
-
-
-def is_plain(raw: bytes) -> bool:
-    """Whether a part is a text, or a thought, and nothing else: so it can be written again from its text."""
-    try:
-        part = msgspec.json.decode(raw, type=_PlainPart)
-    except msgspec.DecodeError:
-        return False
-    return part.text != "" and part.thought is not False

@@ -13,7 +13,7 @@ import msgspec
 
 from trigate.framing import Frame
 from trigate.protocols.shapes import FIXED, IGNORED, TEXT, Place, shapes
-from trigate.protocols.wire import attempt, count_of, decode, fields_of, is_given
+from trigate.protocols.wire import attempt, decode, fields_of, is_given
 from trigate.response import Usage
 
 __all__ = [
@@ -25,15 +25,26 @@ __all__ = [
     "FunctionCall",
     "Part",
     "PartialArg",
+    "PlainCall",
     "PlainChunk",
+    "PlainPart",
     "candidate_of",
     "counts_of",
     "parts_of",
+    "plain_part",
     "usage_in",
 ]
 
 _NOTHING = msgspec.Raw()
 
+#: As the members of Usage stand.
+_COUNTS = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "totalTokenCount",
+    "cachedContentTokenCount",
+    "thoughtsTokenCount",
+)
 #: The counts differ from chunk to chunk, and only the last ones matter: `counts_of` reads them.
 _USAGE: dict[str, Place] = {
     "promptTokenCount": IGNORED,
@@ -157,6 +168,46 @@ class PartialArg(msgspec.Struct):
     willContinue: bool | None = None
 
 
+class PlainCall(msgspec.Struct):
+    """A FunctionCall in which nothing is of another type than it should be."""
+
+    id: str | None = None
+    name: str | None = None
+    args: msgspec.Raw = _NOTHING
+    partialArgs: list[PartialArg] | None = None
+    willContinue: bool | None = None
+
+
+class PlainPart(msgspec.Struct, forbid_unknown_fields=True):
+    """What a part mostly is: text or a call, perhaps with a signature, and nothing else."""
+
+    text: str | None = None
+    thought: bool | msgspec.UnsetType | None = msgspec.UNSET
+    thoughtSignature: msgspec.Raw = _NOTHING
+    functionCall: PlainCall | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or a thought, and nothing else: so it can be written again from its text."""
+        return (
+            bool(self.text)
+            and (self.thought is msgspec.UNSET or self.thought is True)
+            and self.functionCall is msgspec.UNSET
+            and not self.thoughtSignature
+        )
+
+
+_decode_part = msgspec.json.Decoder(PlainPart).decode
+
+
+def plain_part(raw: msgspec.Raw) -> PlainPart | None:
+    """The part, if it is plain; None if it is to be read step by step."""
+    try:
+        return _decode_part(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def candidate_of(told: Candidate | msgspec.Raw, event: Frame) -> Candidate | AnyCandidate:
     return told if isinstance(told, Candidate) else decode(told, AnyCandidate, event)
 
@@ -189,11 +240,7 @@ def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
 
-    return Usage(
-        input_tokens=count_of(raw, "promptTokenCount"),
-        output_tokens=count_of(raw, "candidatesTokenCount"),
-        total_tokens=count_of(raw, "totalTokenCount"),
-        cached_tokens=count_of(raw, "cachedContentTokenCount"),
-        reasoning_tokens=count_of(raw, "thoughtsTokenCount"),
-        raw=raw,
-    )
+    said, sent, total, cached, thought = [
+        count if type(count) is int else None for count in map(raw.get, _COUNTS)
+    ]
+    return Usage(said, sent, total, cached, thought, raw)
