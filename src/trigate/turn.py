@@ -55,7 +55,7 @@ class Turn:
         self.origin = ""  # what tells this response from another one, where it has no id
         self.model: str | None = None
         self.reason: str | None = None
-        self.usage: Usage | None = None
+        self._usage: Usage | None = None
         self.echo: Sequence[bytes] = ()
         self.strays: Strays | None = None  # set by a protocol whose servers write errors outside of events
         self.calls: list[ToolCall] = []
@@ -411,6 +411,16 @@ class Turn:
             self._server_calls = []
         self._server_calls.append(call)
 
+    @property
+    def usage(self) -> Usage | None:
+        if self.catch_up is not None:
+            self.catch_up()
+        return self._usage
+
+    @usage.setter
+    def usage(self, usage: Usage) -> None:
+        self._usage = usage
+
     def count(self, usage: Usage) -> None:
         self.usage = usage
         self.lanes.emit(UsageUpdate(usage))
@@ -480,8 +490,6 @@ class Turn:
 
     def response(self, *, clean_end: bool = False) -> Response:
         """The response so far. The one that told the end is as good as a new one if nothing was noted since."""
-        if self.catch_up is not None:
-            self.catch_up()
         clean_end = clean_end and self.is_end_clean
         ended = self._ended
         if ended is None or self.is_faulted or self._has_changed(ended):

@@ -34,10 +34,11 @@ from trigate.protocols.gemini_wire import (
     PlainCall,
     PlainChunk,
     candidate_of,
+    counts_in,
     counts_of,
     parts_of,
     plain_part,
-    usage_in,
+    usage_of,
 )
 from trigate.protocols.profile import Profile
 from trigate.protocols.wire import attempt, decode, error_info, fields_of, is_given
@@ -142,6 +143,10 @@ class Gemini:
         self._blocked: tuple[str, int | None] | None = None
         self._has_sentinel = False
         self._chunk_id: str | None = None
+        self._has_usage = False
+        self._counts: dict[str, Any] | bytes | None = (
+            None  # the last ones, or the chunk that holds them; see _catch_up
+        )
         self._calls_id: str | None = None  # that of the chunk with the last call
 
     @staticmethod
@@ -167,14 +172,23 @@ class Gemini:
     # -- one chunk ---------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Counts are cumulative: those of the last chunk that went unread."""
+        """Counts are cumulative, and come with every chunk: the last ones are looked at when somebody asks."""
+        self._keep_latest()
+        counts, self._counts = self._counts, None
+        if isinstance(counts, bytes):
+            counts = counts_of(counts)
+        if counts is not None:
+            self._turn.usage = usage_of(counts)
+
+    def _keep_latest(self) -> None:
+        """What went unread since the last event that was read."""
         latest = self._turn.lanes.take_latest()
         if latest is not None:
-            self._turn.usage = counts_of(latest) or self._turn.usage
+            self._counts = latest
 
     def event(self, event: Frame) -> None:
         turn = self._turn
-        self._catch_up()
+        self._keep_latest()
         if turn.strays is None and isinstance(event, ServerSentEvent) and event.end is not None:
             turn.strays = Strays(turn.options.limits.max_event_bytes)
             turn.lanes.watch_strays()
@@ -205,37 +219,40 @@ class Gemini:
 
     def _take(self, chunk: PlainChunk | Chunk, event: Frame) -> None:
         turn = self._turn
-        if chunk.responseId and chunk.responseId != turn.id:
-            if turn.id:
-                detail = f"{turn.id} became {chunk.responseId}"
-                turn.anomaly("response_id_changed", event.start, detail, once=True)
-            turn.id = turn.id or chunk.responseId
-            turn.lanes.touch()  # whose calls come next depends on it
-        self._chunk_id = chunk.responseId or self._chunk_id
-        turn.model = turn.model or chunk.modelVersion or None
+        if chunk.responseId and chunk.responseId != self._chunk_id:
+            self._take_id(chunk.responseId, event)
+        if turn.model is None:
+            turn.model = chunk.modelVersion or None
         if chunk.promptFeedback and is_given(chunk.promptFeedback):
             word = decode(chunk.promptFeedback, Feedback, event).blockReason
             if word:
                 self._blocked = (word, event.start)
         has_finish = self._take_candidates(chunk.candidates or [], event)
-        usage = usage_in(chunk, event)
-        if (usage is None) != (turn.usage is None):
+        counts = counts_in(chunk, event)
+        if (counts is not None) != self._has_usage:
             turn.lanes.touch()  # of chunks that go unread the last alone is looked at: all of them count, or none
-        if usage is not None:
+        if counts is not None:
+            self._has_usage = True
+            self._counts = counts
             if has_finish or not chunk.candidates:
-                turn.count(usage)
-            else:
-                turn.usage = usage  # cumulative: told when it is final, not with every piece of text
+                self._counts = None
+                turn.count(usage_of(counts))  # told when it is final, not with every piece of text
         if isinstance(chunk, Chunk) and not chunk.has_something:
             turn.unknown("chunk without any known member", event.start)
             turn.other("chunk", event.data)
 
+    def _take_id(self, said: str, event: Frame) -> None:
+        turn = self._turn
+        if turn.id and said != turn.id:
+            turn.anomaly("response_id_changed", event.start, f"{turn.id} became {said}", once=True)
+        turn.id = turn.id or said
+        self._chunk_id = said
+        turn.lanes.touch()  # whose calls come next depends on it
+
     def _take_candidates(self, candidates: Sequence[Candidate | msgspec.Raw], event: Frame) -> bool:
         """Whether one of them has a finishReason."""
         if len(candidates) == 1:
-            only = candidate_of(candidates[0], event)
-            self._take_candidate(self._candidate(only.index or 0, event), only, event)
-            return bool(only.finishReason)
+            return self._take_candidate(candidate_of(candidates[0], event), event)
         seen: set[int] = set()
         has_finish = False
         for told in candidates:
@@ -247,43 +264,50 @@ class Gemini:
                 detail = f"candidate {index} stands twice in one chunk"
                 self._turn.conflict("candidate_repeated", event.start, detail)
             seen.add(index)
-            self._take_candidate(self._candidate(index, event), part, event)
-            has_finish = has_finish or bool(part.finishReason)
+            has_finish = self._take_candidate(part, event) or has_finish
         return has_finish
 
-    def _candidate(self, index: int, event: Frame) -> _Candidate:
-        candidate = self._candidates.get(index)
-        if candidate is None:
-            if not 0 <= index < _MAX_CANDIDATES:
-                raise StructureError(
-                    f"the event at byte {event.start} has candidate {index}, beyond {_MAX_CANDIDATES - 1}",
-                    code="candidate_out_of_range",
-                    offset=event.start,
-                )
-            candidate = self._candidates[index] = _Candidate(self._turn, index)
-        return candidate
+    def _begin_candidate(self, index: int, event: Frame) -> _Candidate:
+        if not 0 <= index < _MAX_CANDIDATES:
+            raise StructureError(
+                f"the event at byte {event.start} has candidate {index}, beyond {_MAX_CANDIDATES - 1}",
+                code="candidate_out_of_range",
+                offset=event.start,
+            )
+        made = self._candidates[index] = _Candidate(self._turn, index)
+        return made
 
-    def _take_candidate(self, candidate: _Candidate, part: Candidate | AnyCandidate, event: Frame) -> None:
+    def _take_candidate(self, part: Candidate | AnyCandidate, event: Frame) -> bool:
+        """Whether it has a finishReason."""
         turn = self._turn
+        index = part.index or 0
+        candidate = self._candidates.get(index) or self._begin_candidate(index, event)
         parts = parts_of(part, event)
-        if parts and candidate.finish is not None and not part.finishReason:
+        reason = part.finishReason
+        if candidate.finish is not None and parts and not reason:
             self._note_late(candidate, parts, event)
         for raw in parts:
             self._take_part(candidate, raw, event)
             if turn.is_ended:
-                return
+                return bool(reason)
         if part.continuationToken and is_given(part.continuationToken):
             turn.other("continuationToken", json.dumps(fields_of(bytes(part.continuationToken), event)))
-        if part.finishReason:
-            if candidate.finish not in (None, part.finishReason, _UNSPECIFIED):
-                detail = f"{candidate.finish} became {part.finishReason}"
-                turn.anomaly("reason_changed", event.start, detail, once=True)
-                candidate.was_cut = candidate.was_cut or _status_of(candidate.finish) != "completed"
-            message = fields_of(bytes(part.finishMessage), event) if is_given(part.finishMessage) else None
-            candidate.finish = part.finishReason
-            candidate.message = message if isinstance(message, str) else None
-            candidate.offset = event.start
-            candidate.calls.finish()
+        if reason:
+            self._take_finish(candidate, reason, part.finishMessage, event)
+        return bool(reason)
+
+    def _take_finish(
+        self, candidate: _Candidate, reason: str, raw_message: msgspec.Raw, event: Frame
+    ) -> None:
+        if candidate.finish not in (None, reason, _UNSPECIFIED):
+            detail = f"{candidate.finish} became {reason}"
+            self._turn.anomaly("reason_changed", event.start, detail, once=True)
+            candidate.was_cut = candidate.was_cut or _status_of(candidate.finish) != "completed"
+        message = fields_of(bytes(raw_message), event) if is_given(raw_message) else None
+        candidate.finish = reason
+        candidate.message = message if isinstance(message, str) else None
+        candidate.offset = event.start
+        candidate.calls.finish()
 
     def _note_late(self, candidate: _Candidate, parts: list[msgspec.Raw], event: Frame) -> None:
         """Parts behind a finishReason, in a chunk without one: it cannot have known of a call among them."""
@@ -382,7 +406,6 @@ class Gemini:
 
     def finish(self, left: Leftover) -> None:
         """The end of the input ends the response, if it said how and nothing of it is missing."""
-        self._catch_up()
         self._keep_echo()
         strays = self._turn.strays
         if strays is not None and strays.state != "none":

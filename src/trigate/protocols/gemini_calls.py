@@ -23,10 +23,11 @@ __all__ = ["CandidateCalls"]
 class _Open:
     """A call of which more will come, and the values that it was given one by one."""
 
-    __slots__ = ("call", "values")
+    __slots__ = ("call", "is_whole", "values")
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
+        self.is_whole = False  # its arguments came as args
         self.values: PartialArguments | None = None
 
 
@@ -43,28 +44,29 @@ class CandidateCalls:
 
     def take(self, part: FunctionCall | PlainCall, event: Frame) -> None:
         """One functionCall, of which this is the whole or the next piece."""
-        current = self._continued(part, event)
+        current = self._open
+        if current is not None and (part.id or part.name):
+            current = self._continued(current, part, event)
         if current is None:
             if not self._begins(part, event):
                 return
             current = self._begin(part, event)
-        else:
-            self._turn.identify(current.call, part.id, part.name, event.start)
-        self._take_whole(current, part, event)
+        if part.args:
+            self._take_whole(current, part, event)
         for told in part.partialArgs or ():
             arg = told if isinstance(told, PartialArg) else decode(told, PartialArg, event)
             self._take_value(current, arg, event)
-        self._open = current if part.willContinue else None
-        if not part.willContinue:
+        if part.willContinue:
+            self._open = current
+        else:
+            self._open = None
             self._close(current, event)
 
-    def _continued(self, part: FunctionCall | PlainCall, event: Frame) -> _Open | None:
-        """The open call, if the part belongs to it."""
-        current = self._open
-        if current is None:
-            return None
+    def _continued(self, current: _Open, part: FunctionCall | PlainCall, event: Frame) -> _Open | None:
+        """The open call, if a part that names a call belongs to it."""
         has_its_id = bool(part.id) and part.id == current.call.call_id
-        if has_its_id or (not part.name and (not part.id or current.call.call_id is None)):
+        if has_its_id or (not part.name and current.call.call_id is None):
+            self._turn.identify(current.call, part.id, part.name, event.start)
             return current
         self._open = None
         detail = f"a call of {part.name!r} begins while one of {current.call.name!r} is to go on"
@@ -93,7 +95,7 @@ class CandidateCalls:
 
     def _take_whole(self, current: _Open, part: FunctionCall | PlainCall, event: Frame) -> None:
         """args: the whole object. Beside streamed values an empty one says nothing."""
-        if not part.args or not is_given(part.args):
+        if not is_given(part.args):
             return
         text = bytes(part.args).decode()
         is_streamed = current.values is not None or part.partialArgs or part.willContinue
@@ -103,14 +105,16 @@ class CandidateCalls:
             self._contradict(current, "the arguments come whole and in values", event)
         else:
             self._turn.confirm_arguments(current.call, text, event.start, "a later part")
+            current.is_whole = bool(current.call.arguments)
 
     def _take_value(self, current: _Open, arg: PartialArg, event: Frame) -> None:
-        if current.values is None:
-            current.values = PartialArguments(self._turn.options.limits.max_depth)
-        if current.call.arguments:
+        values = current.values
+        if values is None:
+            values = current.values = PartialArguments(self._turn.options.limits.max_depth)
+        if current.is_whole:
             self._contradict(current, "the arguments come whole and in values", event)
             return
-        contradiction = current.values.add(arg, event.start)
+        contradiction = values.add(arg, event.start)
         if contradiction is not None:
             self._contradict(current, contradiction, event)
 
@@ -119,7 +123,7 @@ class CandidateCalls:
 
     def _close(self, current: _Open, event: Frame) -> None:
         turn, call = self._turn, current.call
-        if current.values is not None and not call.arguments:
+        if current.values is not None and not current.is_whole:
             problem = current.values.problem()
             if problem is not None:
                 # Without its text: what was half received must not look like a whole object.

@@ -29,10 +29,11 @@ __all__ = [
     "PlainChunk",
     "PlainPart",
     "candidate_of",
+    "counts_in",
     "counts_of",
     "parts_of",
     "plain_part",
-    "usage_in",
+    "usage_of",
 ]
 
 _NOTHING = msgspec.Raw()
@@ -218,21 +219,24 @@ def parts_of(candidate: Candidate | AnyCandidate, event: Frame) -> list[msgspec.
     return (is_given(candidate.content) and decode(candidate.content, Content, event).parts) or []
 
 
-def usage_in(chunk: PlainChunk | Chunk, event: Frame) -> Usage | None:
+def counts_in(chunk: PlainChunk | Chunk, event: Frame) -> Any:
+    """usageMetadata, whatever it is; None if it is not given."""
     if isinstance(chunk, PlainChunk):
-        return None if chunk.usageMetadata is None else usage_of(chunk.usageMetadata)
-    return usage_of(fields_of(bytes(chunk.usageMetadata), event)) if is_given(chunk.usageMetadata) else None
+        return chunk.usageMetadata
+    return fields_of(bytes(chunk.usageMetadata), event) if is_given(chunk.usageMetadata) else None
 
 
 class _Counts(msgspec.Struct):
     usageMetadata: dict[str, Any] | None = None
 
 
-def counts_of(data: bytes) -> Usage | None:
-    """The usage in a chunk that has one of the SHAPES."""
+def counts_of(data: bytes) -> dict[str, Any] | None:
+    """The same in a chunk that has one of the SHAPES."""
     told = attempt(data, _Counts)
-    raw = told.usageMetadata if told is not None else json.loads(data).get("usageMetadata")
-    return None if raw is None else usage_of(raw)
+    counts: dict[str, Any] | None = (
+        told.usageMetadata if told is not None else json.loads(data).get("usageMetadata")
+    )
+    return counts
 
 
 def usage_of(raw: Any) -> Usage:
