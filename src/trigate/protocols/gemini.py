@@ -193,24 +193,33 @@ class Gemini:
             turn.strays = Strays(turn.options.limits.max_event_bytes)
             turn.lanes.watch_strays()
         data = event.data_bytes.strip()
-        if not data:
-            return
-        if data == b"[DONE]":
-            self._has_sentinel = True
-            return
-        if self._has_sentinel or turn.is_ended:
-            detail = "after the sentinel [DONE]" if self._has_sentinel else "after the error"
-            turn.anomaly("event_after_end", event.start, detail, once=True)
-            return
         is_error = event.event == "error"
-        if is_error and data[:1] not in b"{[":
-            self._fail(data.decode(), event.start)
+        if (data[:1] != b"{" or self._has_sentinel or turn.is_ended) and not self._is_chunk(
+            data, is_error, event
+        ):
             return
         chunk = attempt(data, PlainChunk) or decode(data, Chunk, event)
         if is_error or (chunk.error and is_given(chunk.error) and fields_of(bytes(chunk.error), event)):
             self._fail(fields_of(data, event), event.start)
             return
         self._take(chunk, event)
+
+    def _is_chunk(self, data: bytes, is_error: bool, event: Frame) -> bool:
+        """Whether data that begins with no brace, or that comes after the end, is to be read as a chunk."""
+        turn = self._turn
+        if not data:
+            return False
+        if data == b"[DONE]":
+            self._has_sentinel = True
+            return False
+        if self._has_sentinel or turn.is_ended:
+            detail = "after the sentinel [DONE]" if self._has_sentinel else "after the error"
+            turn.anomaly("event_after_end", event.start, detail, once=True)
+            return False
+        if is_error and data[:1] not in b"{[":
+            self._fail(data.decode(), event.start)
+            return False
+        return True
 
     def _fail(self, value: Any, offset: int | None) -> None:
         self._keep_echo()
@@ -227,14 +236,18 @@ class Gemini:
             word = decode(chunk.promptFeedback, Feedback, event).blockReason
             if word:
                 self._blocked = (word, event.start)
-        has_finish = self._take_candidates(chunk.candidates or [], event)
-        counts = counts_in(chunk, event)
+        candidates: Sequence[Candidate | msgspec.Raw] = chunk.candidates or ()
+        if len(candidates) == 1:
+            has_finish = self._take_candidate(candidate_of(candidates[0], event), event)
+        else:
+            has_finish = self._take_candidates(candidates, event)
+        counts = chunk.usageMetadata if isinstance(chunk, PlainChunk) else counts_in(chunk, event)
         if (counts is not None) != self._has_usage:
             turn.lanes.touch()  # of chunks that go unread the last alone is looked at: all of them count, or none
         if counts is not None:
             self._has_usage = True
             self._counts = counts
-            if has_finish or not chunk.candidates:
+            if has_finish or not candidates:
                 self._counts = None
                 turn.count(usage_of(counts))  # told when it is final, not with every piece of text
         if isinstance(chunk, Chunk) and not chunk.has_something:
@@ -251,8 +264,6 @@ class Gemini:
 
     def _take_candidates(self, candidates: Sequence[Candidate | msgspec.Raw], event: Frame) -> bool:
         """Whether one of them has a finishReason."""
-        if len(candidates) == 1:
-            return self._take_candidate(candidate_of(candidates[0], event), event)
         seen: set[int] = set()
         has_finish = False
         for told in candidates:
@@ -364,13 +375,14 @@ class Gemini:
 
     def _take_call(self, candidate: _Candidate, call: PlainCall | msgspec.Raw, event: Frame) -> None:
         candidate.has_content = True
-        self._check_restart(event)
+        if self._calls_id != self._chunk_id:
+            self._check_restart(event)
         part = call if isinstance(call, PlainCall) else decode(call, FunctionCall, event)
         candidate.calls.take(part, event)
 
     def _check_restart(self, event: Frame) -> None:
         """Proxies may change the id. But calls under two ids may be two attempts at one turn."""
-        if self._calls_id not in (None, self._chunk_id):
+        if self._calls_id is not None:
             detail = f"calls of {self._calls_id} and of {self._chunk_id} in one stream"
             self._turn.conflict("response_restarted", event.start, detail)
         self._calls_id = self._chunk_id

@@ -27,6 +27,9 @@ Problem: TypeAlias = Literal["incomplete", "malformed"]
 Segment: TypeAlias = str | int
 
 _HALVES = re.compile("[\ud800-\udfff]")
+#: Most paths have names and indices alone.
+_PLAIN_SEGMENT = re.compile(r"\.([^.*\[\]\s'\"]+)|\[(0|[1-9][0-9]{0,8})\]")
+_PLAIN_PATH = re.compile(rf"\$(?:{_PLAIN_SEGMENT.pattern})+")
 _SEGMENT = re.compile(
     r"\.(?P<name>[^.*\[\]\s'\"]+)"
     r"|\[(?P<index>0|[1-9][0-9]{0,8})\]"
@@ -41,6 +44,8 @@ _ESCAPED_QUOTE = re.compile(r"\\(.)", re.DOTALL)
 
 def parse_path(path: str) -> tuple[Segment, ...] | None:
     """The segments of a singular JSONPath (RFC 9535), $.a.b[0]['c d']; None if it is none, or the root."""
+    if _PLAIN_PATH.fullmatch(path) is not None:
+        return tuple([name or int(index) for name, index in _PLAIN_SEGMENT.findall(path)])
     if not path.startswith("$"):
         return None
     segments: list[Segment] = []
@@ -168,13 +173,14 @@ class PartialArguments:
         return node if node.is_list == isinstance(path[-1], int) else None
 
     def _begin(self, parent: _Container, segment: Segment, arg: PartialArg) -> None:
+        text = arg.stringValue
         literals = _literals(arg)
-        if len(literals) + (arg.stringValue is not None) != 1:
+        if len(literals) + (text is not None) != 1:
             self._spoil("malformed", f"{arg.jsonPath} has no single value")
             return
         leaf = _Leaf(literals[0] if literals else None)
-        if arg.stringValue is not None:
-            leaf.pieces.append(arg.stringValue)
+        if text is not None:
+            leaf.pieces.append(text)
         elif arg.willContinue:
             self._spoil("malformed", f"{arg.jsonPath} is to go on, but is no string")
         parent.children[segment] = leaf
@@ -233,6 +239,8 @@ class PartialArguments:
 
 def _literals(arg: PartialArg) -> list[str]:
     """Its values that are no strings, as JSON texts. A null beside another value says nothing."""
+    if arg.stringValue is not None and arg.boolValue is None and not arg.numberValue:
+        return []
     found: list[str] = []
     if arg.numberValue and is_given(arg.numberValue):
         found.append(bytes(arg.numberValue).decode())

@@ -74,7 +74,7 @@ def _chunk(**part: Place) -> dict[str, Place]:
 SHAPES = shapes(_chunk(), _chunk(thought=True))
 
 
-class Chunk(msgspec.Struct):
+class Chunk(msgspec.Struct, gc=False):
     candidates: list[msgspec.Raw] | None = None
     promptFeedback: msgspec.Raw = _NOTHING
     usageMetadata: msgspec.Raw = _NOTHING
@@ -91,26 +91,26 @@ class Chunk(msgspec.Struct):
         return self.candidates is not None or bool(self.responseId or self.modelVersion or any(members))
 
 
-class Content(msgspec.Struct):
+class Content(msgspec.Struct, gc=False):
     parts: list[msgspec.Raw] | None = None
 
 
-class CandidateMembers(msgspec.Struct):
+class CandidateMembers(msgspec.Struct, gc=False):
     index: int | None = None
     finishReason: str | None = None
     finishMessage: msgspec.Raw = _NOTHING
     continuationToken: msgspec.Raw = _NOTHING
 
 
-class Candidate(CandidateMembers):
+class Candidate(CandidateMembers, gc=False):
     content: Content | None = None
 
 
-class AnyCandidate(CandidateMembers):
+class AnyCandidate(CandidateMembers, gc=False):
     content: msgspec.Raw = _NOTHING
 
 
-class PlainChunk(msgspec.Struct, kw_only=True):
+class PlainChunk(msgspec.Struct, kw_only=True, gc=False):
     """What a chunk mostly is: candidates, and nothing of another type than it should be."""
 
     candidates: list[Candidate]
@@ -121,11 +121,11 @@ class PlainChunk(msgspec.Struct, kw_only=True):
     responseId: str | None = None
 
 
-class Feedback(msgspec.Struct):
+class Feedback(msgspec.Struct, gc=False):
     blockReason: str | None = None
 
 
-class Part(msgspec.Struct):
+class Part(msgspec.Struct, gc=False):
     text: str | None = None
     thought: bool | None = None
     thoughtSignature: msgspec.Raw = _NOTHING
@@ -152,7 +152,7 @@ class Part(msgspec.Struct):
         )
 
 
-class FunctionCall(msgspec.Struct):
+class FunctionCall(msgspec.Struct, gc=False):
     id: str | None = None
     name: str | None = None
     args: msgspec.Raw = _NOTHING
@@ -160,7 +160,7 @@ class FunctionCall(msgspec.Struct):
     willContinue: bool | None = None
 
 
-class PartialArg(msgspec.Struct):
+class PartialArg(msgspec.Struct, gc=False):
     jsonPath: str | None = None
     stringValue: str | None = None
     numberValue: msgspec.Raw = _NOTHING
@@ -169,7 +169,7 @@ class PartialArg(msgspec.Struct):
     willContinue: bool | None = None
 
 
-class PlainCall(msgspec.Struct):
+class PlainCall(msgspec.Struct, gc=False):
     """A FunctionCall in which nothing is of another type than it should be."""
 
     id: str | None = None
@@ -179,7 +179,7 @@ class PlainCall(msgspec.Struct):
     willContinue: bool | None = None
 
 
-class PlainPart(msgspec.Struct, forbid_unknown_fields=True):
+class PlainPart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What a part mostly is: text or a call, perhaps with a signature, and nothing else."""
 
     text: str | None = None
@@ -219,14 +219,12 @@ def parts_of(candidate: Candidate | AnyCandidate, event: Frame) -> list[msgspec.
     return (is_given(candidate.content) and decode(candidate.content, Content, event).parts) or []
 
 
-def counts_in(chunk: PlainChunk | Chunk, event: Frame) -> Any:
+def counts_in(chunk: Chunk, event: Frame) -> Any:
     """usageMetadata, whatever it is; None if it is not given."""
-    if isinstance(chunk, PlainChunk):
-        return chunk.usageMetadata
     return fields_of(bytes(chunk.usageMetadata), event) if is_given(chunk.usageMetadata) else None
 
 
-class _Counts(msgspec.Struct):
+class _Counts(msgspec.Struct, gc=False):
     usageMetadata: dict[str, Any] | None = None
 
 
