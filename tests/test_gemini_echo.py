@@ -59,7 +59,8 @@ def test_it_is_the_same_as_its_parts_and_as_another_like_it() -> None:
     assert repr(one.echo) == repr(tuple(one.echo))
     assert one.echo != tuple(one.echo)[1:]
     assert one.echo != Echo()
-    assert one.echo != list(one.echo)
+    as_list: object = list(one.echo)
+    assert one.echo != as_list
     assert Echo() == ()
     # However its texts are cut into runs.
     assert Echo(tuple(one.echo)) == one.echo
