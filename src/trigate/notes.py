@@ -41,18 +41,15 @@ def _bounded(detail: str) -> str:
     return detail if len(detail) <= _LONGEST else detail[: _LONGEST - 1] + "…"
 
 
-class Notes:
+class Notes(msgspec.Struct, eq=False):
     """Collects both for one response. lanes: told (`touch`) of each that is new."""
 
-    __slots__ = ("_anomalies", "_decisions", "_dropped", "_lanes", "_max", "_seen")
-
-    def __init__(self, max_anomalies: int, lanes: Lanes) -> None:
-        self._max = max_anomalies
-        self._lanes = lanes
-        self._anomalies: list[Anomaly] | None = None  # most responses have none
-        self._dropped = 0
-        self._seen: set[tuple[str, str]] | None = None
-        self._decisions: list[Decision] = []
+    _max: int
+    _lanes: Lanes
+    _anomalies: list[Anomaly] | None = None  # most responses have none
+    _dropped: int = 0
+    _seen: set[tuple[str, str]] | None = None
+    _decisions: list[Decision] = []
 
     def anomaly(self, code: str, offset: int | None, detail: str, once: bool) -> None:
         detail = _bounded(detail)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 from typing import Literal
 
+import msgspec
+
 from trigate.errors import StructureError
 from trigate.framing import Frame
 
@@ -23,32 +25,20 @@ _NOISE = ("ping", "keepalive")
 _ID_SIZE = 100
 
 
-class Numbering:
+class Numbering(msgspec.Struct, eq=False):
     """The marks of one response's events: a protocol's own (`event_id`, or Lanes.sequence), and SSE ids.
 
     max_kept: how many bytes of ids are remembered; past that the stream cannot be resumed by them.
     """
 
-    __slots__ = (
-        "_kept",
-        "_latest",
-        "_max_kept",
-        "_taken",
-        "event_id",
-        "is_own_whole",
-        "resumed_by",
-        "watches_ids",
-    )
-
-    def __init__(self, max_kept: int) -> None:
-        self.event_id: str | None = None
-        self.resumed_by: Literal["own", "ids"] | None = None
-        self.is_own_whole = True
-        self.watches_ids = True
-        self._taken: set[str] | None = None  # most streams have no ids
-        self._kept = 0
-        self._max_kept = max_kept
-        self._latest = ""  # the id in force on this connection
+    _max_kept: int
+    event_id: str | None = None
+    resumed_by: Literal["own", "ids"] | None = None
+    is_own_whole: bool = True
+    watches_ids: bool = True
+    _taken: set[str] | None = None  # most streams have no ids
+    _kept: int = 0
+    _latest: str = ""  # the id in force on this connection
 
     def lack(self, what: str, offset: int | None) -> None:
         """An event of a protocol with numbers came without one. StructureError where it may be a repeated one."""

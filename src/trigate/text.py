@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from trigate._core import Lane
 
 __all__ = [
@@ -119,16 +121,13 @@ class TextPart:
         return bool(self.lane or self._half)
 
 
-class Texts:
+class Texts(msgspec.Struct, eq=False):
     """All that one response shows, part by part: its text by choice, its reasoning, its refusal."""
 
-    __slots__ = ("_others", "_reasoning", "_refusal", "_text")
-
-    def __init__(self) -> None:
-        self._text: list[TextPart] | None = None  # of choice 0; a list is made for its first part
-        self._others: dict[int, list[TextPart]] | None = None
-        self._reasoning: list[TextPart] | None = None
-        self._refusal: list[TextPart] | None = None
+    _text: list[TextPart] | None = None  # of choice 0; a list is made for its first part
+    _others: dict[int, list[TextPart]] | None = None
+    _reasoning: list[TextPart] | None = None
+    _refusal: list[TextPart] | None = None
 
     def open_text(self, choice: int) -> TextPart:
         if choice == 0:

@@ -158,16 +158,13 @@ class Block(msgspec.Struct, eq=False):
         return (self.input.text if self.input is not None else "") or self.start_input or "{}"
 
 
-class Blocks:
+class Blocks(msgspec.Struct, eq=False):
     """The blocks of one message, by index and in the order in which they began."""
 
-    __slots__ = ("_by_index", "_next", "_turn", "all")
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self._by_index: dict[int, Block] = {}
-        self._next = 0
-        self.all: list[Block] = []
+    _turn: Turn
+    _by_index: dict[int, Block] = {}
+    _next: int = 0
+    all: list[Block] = []
 
     def at(self, index: int) -> Block | None:
         """The newest block of that index."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
+import msgspec
+
 from trigate.calls import ToolCall
 from trigate.framing import Frame
 from trigate.turn import Turn
@@ -17,15 +19,12 @@ from trigate.turn import Turn
 __all__ = ["EventNames"]
 
 
-class EventNames:
+class EventNames(msgspec.Struct, eq=False):
     """Compares the names of one stream with its types. known: the names that events of the protocol have."""
 
-    __slots__ = ("_is_named", "_known", "_turn")
-
-    def __init__(self, turn: Turn, known: Collection[str]) -> None:
-        self._turn = turn
-        self._known = known
-        self._is_named: bool | None = None
+    _turn: Turn
+    _known: Collection[str]
+    _is_named: bool | None = None
 
     def note_right(self) -> None:
         """The first event was one whose name is its type."""

@@ -24,15 +24,12 @@ from trigate.turn import Turn
 __all__ = ["Copies"]
 
 
-class Copies:
+class Copies(msgspec.Struct, eq=False):
     """Compares what the items of one turn say of themselves, and closes them."""
 
-    __slots__ = ("_slots", "_text", "_turn")
-
-    def __init__(self, turn: Turn, slots: Slots, text: ResponsesText) -> None:
-        self._turn = turn
-        self._slots = slots
-        self._text = text
+    _turn: Turn
+    _slots: Slots
+    _text: ResponsesText
 
     def confirm(self, slot: Slot, raw: msgspec.Raw | str | None, event: Frame, copy: str) -> None:
         """One of the copies of the arguments: equal to what came before, or the first to come."""

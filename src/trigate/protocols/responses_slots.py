@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+import msgspec
+
 from trigate.calls import CallKind, ToolCall
 from trigate.framing import Frame
 from trigate.protocols.responses_items import CLIENT_ITEMS, SERVER_ITEMS
@@ -26,37 +28,21 @@ _SLOT_SIZE = 500
 _TYPES = {name: name for name in (*CLIENT_ITEMS, *SERVER_ITEMS)}
 
 
-class Slot:
+class Slot(msgspec.Struct, eq=False):
     """One output item: where it stands, what it is, and how far it has come."""
 
-    __slots__ = (
-        "call",
-        "first",
-        "has_rival",
-        "index",
-        "is_closed",
-        "is_confirmed",
-        "is_done",
-        "is_empty",
-        "is_settled",
-        "item_id",
-        "raw",
-        "type",
-    )
-
-    def __init__(self, index: int, item_id: str | None, item_type: str) -> None:
-        self.index = index
-        self.item_id = item_id
-        self.type = _TYPES.get(item_type, item_type)
-        self.call: ToolCall | None = None
-        self.first = ""  # the arguments that the item began with: normally none
-        self.is_closed = False  # its argument text is closed
-        self.is_done = False
-        self.is_empty = False  # a copy of its arguments was the empty text
-        self.is_confirmed = False  # the final list has it
-        self.has_rival = False  # its index belonged to an item before whose call was open
-        self.raw = b""
-        self.is_settled = False  # it was done with nothing remarkable, and nothing came for it since
+    index: int
+    item_id: str | None
+    type: str
+    call: ToolCall | None = None
+    first: str = ""  # the arguments that the item began with: normally none
+    is_closed: bool = False  # its argument text is closed
+    is_done: bool = False
+    is_empty: bool = False  # a copy of its arguments was the empty text
+    is_confirmed: bool = False  # the final list has it
+    has_rival: bool = False  # its index belonged to an item before whose call was open
+    raw: bytes = b""
+    is_settled: bool = False  # it was done with nothing remarkable, and nothing came for it since
 
     def is_repeated_by(self, raw: bytes) -> bool:
         """Whether a copy of the whole item is, byte for byte, what was taken of it: then it says nothing new."""
@@ -75,19 +61,16 @@ def client_kind(item: ItemMembers) -> CallKind | None:
     return None
 
 
-class Slots:
+class Slots(msgspec.Struct, eq=False):
     """All items of one turn, in the order in which they began."""
 
-    __slots__ = ("_by_index", "_by_name", "_named", "_next", "_turn", "_unfinished", "all")
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self._by_index: dict[int, Slot] = {}
-        self._by_name: dict[str | tuple[int, str], Slot] = {}
-        self._named = 0  # so many of all are there
-        self._unfinished: dict[Slot, None] = {}
-        self._next = 0
-        self.all: list[Slot] = []
+    _turn: Turn
+    _by_index: dict[int, Slot] = {}
+    _by_name: dict[str | tuple[int, str], Slot] = {}
+    _named: int = 0  # so many of all are there
+    _unfinished: dict[Slot, None] = {}
+    _next: int = 0
+    all: list[Slot] = []
 
     def at(self, index: int) -> Slot | None:
         """The newest item at an output index."""
@@ -103,7 +86,7 @@ class Slots:
         return self.next_index()
 
     def open(self, index: int, item: Item | AnyItem, event: Frame) -> Slot:
-        slot = Slot(index, item.id, item.type)
+        slot = Slot(index, item.id, _TYPES.get(item.type, item.type))
         words = len(item.id or "") + len(item.type) + len(item.call_id or "") + len(item.name or "")
         if not self._turn.keep(_SLOT_SIZE + words, event.start):
             return slot
@@ -209,13 +192,15 @@ class Slots:
 
     def check_indices(self, offset: int | None) -> None:
         """Items may begin in any order, but at the end no index may be left out."""
-        if len(self._by_index) != self._next or min(self._by_index, default=0) < 0:
+        if len(self._by_index) != self._next or (self._by_index and min(self._by_index) < 0):
             told = sorted(self._by_index)[:20]
             self._turn.anomaly("index_gap", offset, f"the items have the output indices {told}")
 
     @property
     def has_twins(self) -> bool:
         """Whether items may share an index or an id: then neither tells alone to which of them a copy belongs."""
+        if len(self.all) == 1:
+            return not self.all[0].item_id
         item_ids = {slot.item_id for slot in self.all if slot.item_id}
         if not len(self._by_index) == len(item_ids) == len(self.all):
             return True

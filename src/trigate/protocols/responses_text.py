@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from trigate.framing import Frame
 from trigate.items import ReasoningDelta, RefusalDelta, TextDelta
 from trigate.protocols.responses_slots import Slots
@@ -93,15 +95,12 @@ class _Parts:
         return [(self._position, self._first), *(self._others or {}).items()]
 
 
-class ResponsesText:
+class ResponsesText(msgspec.Struct, eq=False):
     """Collects the text parts of one turn."""
 
-    __slots__ = ("_parts", "_slots", "_turn")
-
-    def __init__(self, turn: Turn, slots: Slots) -> None:
-        self._turn = turn
-        self._slots = slots
-        self._parts: dict[tuple[int, str], _Parts] = {}
+    _turn: Turn
+    _slots: Slots
+    _parts: dict[tuple[int, str], _Parts] = {}
 
     def piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         """A delta event."""

@@ -173,10 +173,11 @@ def snapshot_of(head: Head, data: bytes, event: Frame) -> Snapshot | None:
 def usage_of(raw: Any) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
+    read, written, total = map(raw.get, ("input_tokens", "output_tokens", "total_tokens"))
     return Usage(
-        input_tokens=count_of(raw, "input_tokens"),
-        output_tokens=count_of(raw, "output_tokens"),
-        total_tokens=count_of(raw, "total_tokens"),
+        input_tokens=read if type(read) is int else None,
+        output_tokens=written if type(written) is int else None,
+        total_tokens=total if type(total) is int else None,
         cached_tokens=count_of(raw.get("input_tokens_details"), "cached_tokens"),
         reasoning_tokens=count_of(raw.get("output_tokens_details"), "reasoning_tokens"),
         raw=raw,
