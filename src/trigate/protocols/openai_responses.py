@@ -143,7 +143,7 @@ class OpenAIResponses:
     def event(self, event: Frame) -> None:
         data = event.data_bytes
         name = event.event
-        decode_usual, handler = _USUAL.get(name, _OTHER)
+        decode_usual, handler = _USUAL.get(name) or (_PROGRESS if name.startswith(PROGRESS) else _OTHER)
         turn = self._turn
         if not (self._has_sentinel or turn.is_ended):
             try:
@@ -212,6 +212,9 @@ class OpenAIResponses:
             if not kind.startswith(PROGRESS):
                 self._turn.unknown(f"event type {kind!r}", event.start)
             self._turn.other(kind, event.data)
+
+    def _progress(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
+        self._turn.other(kind, event.data)
 
     def _is_repeated(self, number: Any, kind: str, event: Frame) -> bool:
         """Counts sequence numbers; True for an event that was taken before."""
@@ -414,4 +417,5 @@ _SHAPES: dict[str, type[Head]] = {
 _Usual: TypeAlias = tuple[Callable[[bytes], Head], _Handler | None]
 #: By the name that comes before an event: what decodes its usual form, and what takes it.
 _USUAL: dict[str, _Usual] = {name: (decoder(shape), _HANDLERS[name]) for name, shape in _SHAPES.items()}
+_PROGRESS: _Usual = (decoder(Head), OpenAIResponses._progress)
 _OTHER: _Usual = (decoder(Head), None)
