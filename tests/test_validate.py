@@ -192,3 +192,52 @@ def test_leniencies_are_words_of_the_list() -> None:
         check_leniencies(["nan", "x"])
     with pytest.raises(TypeError, match="not the string"):
         check_leniencies("nan")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"\\u0061":2}',
+        '{"a":{"b":[{"\\n":1,"\\u000a":2}]}}',
+        "{" + "".join(f'"n{n}":{n},' for n in range(200)) + '"n199":0}',
+        '{"deep":' + '{"a":' * 40 + '{"b":1,"b":2}' + "}" * 40 + "}",
+        '{"a":1,"b":{"a":1},"a":2}',
+    ],
+)
+def test_a_repeated_name_is_found_however_it_is_written(text: str) -> None:
+    assert judged(text).problem == "duplicate_key"
+    assert judged(text, frozenset({"duplicate_keys"})) == Verdict(flags=("duplicate_keys",))
+
+
+def test_many_names_and_many_levels_are_good() -> None:
+    assert judged("{" + ",".join(f'"n{n}":"\\"n{n}\\":"' for n in range(200)) + "}") == Verdict()
+    assert judged('{"a":' * 60 + "1" + "}" * 60) == Verdict()
+
+
+numbers = st.one_of(
+    st.integers().map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+)
+
+
+@some
+@given(numbers)
+@example("-0")
+@example("-0.0")
+@example("1e400")
+@example("18446744073709551616")
+@example("9" * 400)
+@example("2.2250738585072011e-308")
+def test_a_number_is_what_the_json_module_reads(number: str) -> None:
+    """The same type and the same bits, whichever decoder takes it."""
+    assert repr(decode_object(f'{{"n":{number}}}')) == repr(json.loads(f'{{"n":{number}}}'))
+
+
+@some
+@given(near_json())
+@example('{"a": 1, "b": 2, "a": 3}')
+@example('{"a": "\\ud83d", "\\ud83d\\ude00": "\\u0000"}')
+def test_a_value_is_what_the_json_module_reads(text: str) -> None:
+    if judged(text).problem in (None, "duplicate_key") and text.strip():
+        assert repr(decode_object(text)) == repr(json.loads(text))

@@ -139,6 +139,15 @@ cdef class Lane:
         return (_told_state(status, &json), json.depth, json.max_depth_seen, _offset(json.error_off),
                 json.is_lone_surrogate, json.has_large_number)
 
+    def has_unique_names(self):
+        """Of a text that is one JSON value: whether each object is known to have each name once. False: it may not."""
+        cdef bint are_unique
+        if self._is_given:
+            self._write_given()
+        with cython.critical_section(self):
+            are_unique = tg_members_are_unique(tg_lane_text(&self._lane))
+        return are_unique
+
     def __reduce__(self):
         return (Lane, (self.text,))
 

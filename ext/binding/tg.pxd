@@ -224,6 +224,8 @@ cdef extern from "tg.h":
     tg_status tg_json_finish(tg_json *self) nogil
     tg_json_verdict tg_json_read(const tg_json *self) nogil
 
+    bint tg_members_are_unique(tg_span text) nogil
+
     ctypedef struct tg_lane:
         tg_buf text
         size_t max_depth

@@ -32,6 +32,7 @@
 #include "tg_json_step.c"
 #include "tg_json_strict.c"
 #include "tg_json.c"
+#include "tg_members.c"
 #include "tg_lane.c"
 #include "tg_record.c"
 #include "tg_ndjson.c"
