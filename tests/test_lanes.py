@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import sys
 import threading
@@ -35,6 +36,16 @@ def test_an_empty_lane() -> None:
     assert lane.json()[0] == "empty"
     lane.append("")
     assert (lane.text, lane.size, bool(lane)) == ("", 0, False)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=4), st.booleans())
+def test_a_quoted_lane_is_its_text_as_json(pieces: list[str], is_given: bool) -> None:
+    text = "".join(pieces)
+    lane = Lane(text if is_given else "")
+    for piece in pieces if not is_given else ():
+        lane.append(piece)
+    assert lane.quoted() == json.dumps(text, ensure_ascii=False).encode()
 
 
 @settings(max_examples=300, deadline=None)

@@ -148,6 +148,18 @@ cdef class Lane:
             are_unique = tg_members_are_unique(tg_lane_text(&self._lane))
         return are_unique
 
+    def quoted(self):
+        """The text as a JSON string, in UTF-8. Halves of surrogate pairs have none: such a text is not for this."""
+        cdef tg_span span
+        cdef bytes made
+        if self._is_given:
+            self._write_given()
+        with cython.critical_section(self):
+            span = tg_lane_text(&self._lane)
+            made = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> tg_escape_size(span))
+            tg_escape(span, <uint8_t *> PyBytes_AS_STRING(made))
+        return made
+
     def __reduce__(self):
         return (Lane, (self.text,))
 

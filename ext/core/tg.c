@@ -23,6 +23,7 @@
 #include "tg_shapes.c"
 #include "tg_pick.c"
 #include "tg_unescape.c"
+#include "tg_escape.c"
 #include "tg_template.c"
 #include "tg_predict.c"
 #include "tg_plain.c"

@@ -110,6 +110,10 @@ class TextPart:
     def text(self) -> str:
         return self.lane.text
 
+    def quoted(self) -> bytes:
+        """The text as a JSON string."""
+        return self.lane.quoted()
+
     def is_equal(self, copy: str) -> bool:
         """Whether a later copy of the whole text says the same."""
         text = self.lane.text

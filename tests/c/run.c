@@ -61,6 +61,7 @@ main(int argc, char **argv)
     test_template();
     test_holes();
     test_predict();
+    test_escape();
     test_members();
     test_lane();
     test_whole();

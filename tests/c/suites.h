@@ -23,6 +23,7 @@ void test_unescape(void);
 void test_template(void);
 void test_holes(void);
 void test_predict(void);
+void test_escape(void);
 void test_members(void);
 void test_lane(void);
 void test_whole(void);

@@ -153,7 +153,7 @@ class Block:
         found: list[bytes] = []
         members: dict[str, bytes] = {}
         if self.reasoning is not None or "signature" in self.pieces:
-            members["text"] = json_of(self.reasoning.text if self.reasoning is not None else "")
+            members["text"] = self.reasoning.quoted() if self.reasoning is not None else b'""'
         if "signature" in self.pieces:
             members["signature"] = json_of(self.gathered("signature"))
         if members:

@@ -348,16 +348,16 @@ class CohereChat:
     def _close_message(self) -> None:
         """What the assistant's message needs beside the calls."""
         parts = [
-            object_of({"type": json_of(kind), kind: json_of(part.text)})
+            object_of({"type": json_of(kind), kind: part.quoted()})
             for (_, kind), part in self._content.items()
-            if part.text
+            if part.lane
         ]
         members = {
             "content": array_of(parts),
             "citations": array_of(self._citations),
         }
         if self._plan is not None:
-            members["tool_plan"] = json_of(self._plan.text)
+            members["tool_plan"] = self._plan.quoted()
         self._turn.echo = (object_of(members),)
 
     def finish(self, left: Leftover) -> None:
