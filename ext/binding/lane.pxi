@@ -148,6 +148,23 @@ cdef class Lane:
             are_unique = tg_members_are_unique(tg_lane_text(&self._lane))
         return are_unique
 
+    def end_of_copy(self, bytes data not None, size_t start, /):
+        """Where the JSON string ends whose opening quote is data[start], if it says the text; -1 if it does not.
+
+        data: UTF-8. The end is just past the closing quote.
+        """
+        cdef tg_span rest
+        cdef size_t found
+        if start >= <size_t> len(data) or PyBytes_AS_STRING(data)[start] != c'"':
+            return -1
+        if self._is_given:
+            self._write_given()
+        rest.ptr = <const uint8_t *> PyBytes_AS_STRING(data) + start + 1
+        rest.len = <size_t> len(data) - start - 1
+        with cython.critical_section(self):
+            found = tg_unescape_compare(rest, tg_lane_text(&self._lane))
+        return -1 if found == TG_UNESCAPE_OTHER else start + 1 + found + 1
+
     def quoted(self):
         """The text as a JSON string, in UTF-8. Halves of surrogate pairs have none: such a text is not for this."""
         cdef tg_span span

@@ -224,6 +224,9 @@ cdef extern from "tg.h":
     tg_status tg_json_finish(tg_json *self) nogil
     tg_json_verdict tg_json_read(const tg_json *self) nogil
 
+    size_t tg_unescape_compare(tg_span from_, tg_span text) nogil
+    size_t TG_UNESCAPE_OTHER
+
     size_t tg_escape_size(tg_span text) nogil
     void tg_escape(tg_span text, uint8_t *out) nogil
 

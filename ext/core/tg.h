@@ -18,6 +18,7 @@
 #include "tg_utf8.h"
 #include "tg_wide.h"
 #include "tg_json.h"
+#include "tg_unescape.h"
 #include "tg_escape.h"
 #include "tg_members.h"
 #include "tg_lane.h"

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "tg_scan.h"
+
 /* What is appended is no longer than what it was read from, and that is bounded. */
 #define UNESCAPE_NO_LIMIT (SIZE_MAX / 2)
 /* The longest escape: a surrogate pair. */
@@ -141,4 +143,39 @@ tg_unescape(tg_buf *out, const tg_alloc *alloc, tg_span string)
     out->len = (size_t)(to - out->ptr);
     out->work += out->len - before;
     return true;
+}
+
+size_t
+tg_unescape_compare(tg_span from, tg_span text)
+{
+    const uint8_t *ptr = from.ptr;
+    size_t left = from.len;
+
+    for (;;) {
+        const size_t plain = tg_scan_json_special(ptr, left);
+
+        if (plain > text.len || !tg_scan_is_equal(ptr, text.ptr, plain))
+            return TG_UNESCAPE_OTHER;
+        ptr += plain;
+        left -= plain;
+        text.ptr += plain;
+        text.len -= plain;
+        if (left == 0 || (*ptr != '"' && *ptr != '\\'))
+            return TG_UNESCAPE_OTHER;
+        if (*ptr == '"')
+            return text.len == 0 ? (size_t)(ptr - from.ptr) : TG_UNESCAPE_OTHER;
+        /* Escapes often stand side by side: that of a quote in JSON in JSON is two. */
+        while (left > 0 && *ptr == '\\') {
+            size_t used = 0;
+            uint8_t character[4];
+            const size_t size = unescape_one(ptr, left, &used, character);
+
+            if (size == 0 || size > text.len || memcmp(character, text.ptr, size) != 0)
+                return TG_UNESCAPE_OTHER;
+            ptr += used;
+            left -= used;
+            text.ptr += size;
+            text.len -= size;
+        }
+    }
 }

@@ -18,4 +18,11 @@
 /* Appends the text. false: refused, or no memory; out is then as it was. */
 bool tg_unescape(tg_buf *out, const tg_alloc *alloc, tg_span string);
 
+/* Where the string ends that begins `from`, just behind its opening quote: the place of its closing
+ * quote, if what stands before that is the text; TG_UNESCAPE_OTHER if it is not. Nothing is copied.
+ */
+size_t tg_unescape_compare(tg_span from, tg_span text);
+
+#define TG_UNESCAPE_OTHER SIZE_MAX
+
 #endif

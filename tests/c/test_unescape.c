@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "memory.h"
+#include "tg_escape.h"
 #include "tg_unescape.h"
 
 /* What out holds before each call: a refusal must leave it, success append to it. */
@@ -239,9 +240,108 @@ test_no_memory(void)
     }
 }
 
+/* ---- comparing --------------------------------------------------------------------------------
+ */
+
+/* Both in blocks of their exact size. */
+static size_t
+compare(const void *string, size_t len, const void *text, size_t text_len)
+{
+    uint8_t *from = malloc(len + (len == 0));
+    uint8_t *to = malloc(text_len + (text_len == 0));
+    const tg_span a = {from, len}, b = {to, text_len};
+    size_t end;
+
+    if (from == NULL || to == NULL)
+        exit(3);
+    memcpy(from, string, len);
+    memcpy(to, text, text_len);
+    end = tg_unescape_compare(a, b);
+    free(from);
+    free(to);
+    return end;
+}
+
+static void
+test_compare_rows(void)
+{
+    static const row same[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t"},
+        {"a\\\\n", "a\\n"},
+        {"\\u0041\\u20ac/\\uD83d\\ude00", "A\xe2\x82\xac/\xf0\x9f\x98\x80"},
+    };
+    static const row other[] = {
+        {"plain", "plaim"},
+        {"plain", "plai"},
+        {"plain", "plains"},
+        {"a\nb", "a\nb"},
+        {"a\\n", "a\\n"},
+        {"a\\x", "a\\x"},
+        {"\\ud83d", "\xed\xa0\xbd"},
+        {"\\u004", "\x04"},
+        {"\\u0041", "\\u0041"},
+        {"\\n\\", "\n\\"},
+        {"\\n", ""},
+        {"\\ud83d\\ude00", "\xf0\x9f\x98"},
+    };
+    char quoted[80];
+    size_t i;
+
+    TEST("a string that means the text, and where it ends");
+    for (i = 0; i < sizeof same / sizeof same[0]; i++) {
+        const size_t len = strlen(same[i].string);
+
+        memcpy(quoted, same[i].string, len);
+        memcpy(quoted + len, "\", \"a", 5);
+        CHECK(compare(quoted, len + 5, same[i].text, strlen(same[i].text)) == len);
+        CHECK(compare(quoted, len, same[i].text, strlen(same[i].text)) == TG_UNESCAPE_OTHER);
+    }
+    TEST("a string that means another text, or nothing");
+    for (i = 0; i < sizeof other / sizeof other[0]; i++) {
+        const size_t len = strlen(other[i].string);
+
+        memcpy(quoted, other[i].string, len);
+        quoted[len] = '"';
+        CHECK(compare(quoted, len + 1, other[i].text, strlen(other[i].text)) == TG_UNESCAPE_OTHER);
+    }
+}
+
+static void
+test_compare_any(void)
+{
+    static const char letters[] = "abcdefghijklmnop\"\\\n\x02/";
+    uint64_t seed = 3;
+    unsigned turn;
+
+    TEST("what is escaped is compared as it is unescaped, at every length and with any byte "
+         "changed");
+    for (turn = 0; turn < 4000; turn++) {
+        uint8_t bytes[160], string[160 * 6 + 2];
+        const size_t len = turn % sizeof bytes;
+        const tg_span text = {bytes, len};
+        size_t i, size;
+
+        for (i = 0; i < len; i++)
+            bytes[i] = (uint8_t)letters[check_random(&seed) % (sizeof letters - 1)];
+        size = tg_escape_size(text);
+        tg_escape(text, string);
+        CHECK(compare(string + 1, size - 1, bytes, len) == size - 2);
+        CHECK(compare(string + 1, check_random(&seed) % (size - 1), bytes, len) ==
+              TG_UNESCAPE_OTHER);
+        if (len > 0) {
+            bytes[check_random(&seed) % len] ^= 1;
+            CHECK(compare(string + 1, size - 1, bytes, len) == TG_UNESCAPE_OTHER);
+        }
+    }
+}
+
 void
 test_unescape(void)
 {
+    test_compare_rows();
+    test_compare_any();
     test_escapes();
     test_refusals();
     test_borders();

@@ -23,6 +23,7 @@ from trigate.protocols.responses_items import (
     to_message,
     tool_result_message,
 )
+from trigate.protocols.responses_repeats import LEAST, Repeats
 from trigate.protocols.responses_shapes import SHAPES
 from trigate.protocols.responses_slots import Slots
 from trigate.protocols.responses_text import LANES, ResponsesText
@@ -39,7 +40,7 @@ from trigate.protocols.responses_wire import (
     Text,
     arguments_of,
     item_added_of,
-    item_of,
+    item_done_of,
     snapshot_of,
     usage_of,
     why,
@@ -83,6 +84,8 @@ PIECES = {
     "response.function_call_arguments.delta": "function_call",
     "response.custom_tool_call_input.delta": "custom_tool_call",
 }
+#: The member that repeats the whole argument text, by the event of a piece.
+COPIES = dict(zip(PIECES, CLOSES_ARGUMENTS.values(), strict=True))
 #: Known events that carry neither text nor calls of the client; shown as OtherEvent.
 PROGRESS = (
     "response.output_text.annotation.",
@@ -121,7 +124,8 @@ class OpenAIResponses:
         self._has_begun = False
         self._has_sentinel = False
         self._failed_by_event = False
-        self._text = ResponsesText(turn, self._slots)
+        self._repeats = Repeats()
+        self._text = ResponsesText(turn, self._slots, self._repeats)
         self._copies = Copies(turn, self._slots, self._text)
 
     @staticmethod
@@ -146,8 +150,10 @@ class OpenAIResponses:
         decode_usual, handler = _USUAL.get(name) or (_PROGRESS if name.startswith(PROGRESS) else _OTHER)
         turn = self._turn
         if not (self._has_sentinel or turn.is_ended):
+            read = _REPEATING.get(name) if len(data) >= LEAST else None
+            head = read(self, data) if read is not None else None
             try:
-                head = decode_usual(data)
+                head = head or decode_usual(data)
             except REFUSED:
                 pass
             else:
@@ -318,6 +324,7 @@ class OpenAIResponses:
         elif piece.delta:
             self._turn.add_arguments(slot.call, piece.delta, event.start)
             self._turn.follow_arguments(slot.call, piece.delta)
+            self._repeats.expect(slot.call._lane, COPIES[kind])
 
     def _arguments_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
         message = arguments_of(head, data, event)
@@ -333,14 +340,13 @@ class OpenAIResponses:
         slot.is_closed = True
 
     def _item_done(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
-        message = head if isinstance(head, ItemEvent) else decode(data, ItemEvent, event)
-        item = item_of(message.item, event)
-        place = Place(output_index=message.output_index, item_id=item.id)
+        told, item, raw = item_done_of(head, data, event)
+        place = Place(output_index=told, item_id=item.id)
         slot = self._slots.find(place, event) if self._slots.all else None
         if slot is None:
             self._turn.anomaly("item_without_start", event.start, f"{item.type} {item.id}")
-            slot = self._slots.open(self._slots.index_of(message.output_index, event.start), item, event)
-        self._copies.close(slot, item, bytes(message.item), event, kind)
+            slot = self._slots.open(self._slots.index_of(told, event.start), item, event)
+        self._copies.close(slot, item, raw, event, kind)
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -401,6 +407,14 @@ _HANDLERS: dict[str, _Handler] = {
     },
     "response.content_part.done": OpenAIResponses._part_done,
     **dict.fromkeys(ENDS, OpenAIResponses._end),
+}
+#: How an event is read that repeats what is there already, often in full.
+_REPEATING: dict[str, Callable[[OpenAIResponses, bytes], Head | None]] = {
+    **dict.fromkeys(CLOSES_ARGUMENTS, lambda self, data: self._repeats.read(data, Arguments)),
+    **{kind: lambda self, data: self._repeats.read(data, Text) for kind in LANES if kind.endswith(".done")},
+    "response.content_part.done": lambda self, data: self._repeats.read(data, PartEvent),
+    "response.output_item.done": lambda self, data: self._repeats.read_item(data),
+    **dict.fromkeys(ENDS, lambda self, data: self._repeats.read_end(data, self._slots.kept())),
 }
 _SHAPES: dict[str, type[Head]] = {
     "response.created": ResponseEvent,

@@ -7,7 +7,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -117,7 +117,9 @@ class Copies(msgspec.Struct, eq=False):
 
     # -- the final list ----------------------------------------------------------------------------
 
-    def compare_final(self, output: list[msgspec.Raw], status: Status, event: Frame) -> tuple[bytes, ...]:
+    def compare_final(
+        self, output: Sequence[msgspec.Raw | bytes], status: Status, event: Frame
+    ) -> tuple[bytes, ...]:
         """The final list against the streamed items. An empty list says nothing; any other must hold every call.
 
         Returns it, each item as it came.
@@ -137,7 +139,9 @@ class Copies(msgspec.Struct, eq=False):
                 turn.conflict("orphan_arguments", event.start, "arguments that belong to no item", slot.call)
         return tuple(items)
 
-    def _confirm_items(self, output: list[msgspec.Raw], status: Status, event: Frame) -> list[bytes]:
+    def _confirm_items(
+        self, output: Sequence[msgspec.Raw | bytes], status: Status, event: Frame
+    ) -> list[bytes]:
         slots = self._slots
         items = [bytes(raw) for raw in output]
         match: Callable[[Item | AnyItem, int], Slot | None] | None = None

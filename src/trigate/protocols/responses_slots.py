@@ -120,6 +120,11 @@ class Slots(msgspec.Struct, eq=False):
         slot.is_done = True
         self._unfinished.pop(slot, None)
 
+    def kept(self) -> list[bytes]:
+        """The items in the order of their places, each as it came; none, if one of them is not whole."""
+        raws = [slot.raw for _, slot in sorted(self._by_index.items())]
+        return raws if all(raws) else []
+
     def open_calls(self) -> list[ToolCall]:
         """The calls whose argument text is still open."""
         return [slot.call for slot in self._unfinished if slot.call is not None and not slot.is_closed]

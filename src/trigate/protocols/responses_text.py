@@ -13,6 +13,7 @@ import msgspec
 
 from trigate.framing import Frame
 from trigate.items import ReasoningDelta, RefusalDelta, TextDelta
+from trigate.protocols.responses_repeats import Repeats
 from trigate.protocols.responses_slots import Slots
 from trigate.protocols.responses_wire import (
     AnyItem,
@@ -100,6 +101,7 @@ class ResponsesText(msgspec.Struct, eq=False):
 
     _turn: Turn
     _slots: Slots
+    _repeats: Repeats
     _parts: dict[tuple[int, str], _Parts] = {}
 
     def piece(self, kind: str, head: Head, data: bytes, event: Frame) -> None:
@@ -187,6 +189,7 @@ class ResponsesText(msgspec.Struct, eq=False):
                 self._parts[index, lane] = _Parts(position, part)
             else:
                 parts.add(position, part)
+        self._repeats.expect(part.lane, "refusal" if lane == "refusal" else "text")
         return part, index
 
     def _add(self, lane: str, part: TextPart, text: str, index: int, offset: int | None) -> None:

@@ -115,6 +115,14 @@ class ItemEvent(Head):
     output_index: int | None = None
 
 
+class ItemRead(Head, kw_only=True):
+    """An item event that was read already. It is not for decoding. raw: the item as it came."""
+
+    item: Item
+    raw: bytes
+    output_index: int | None
+
+
 class Snapshot(msgspec.Struct):
     id: str | None = None
     model: str | None = None
@@ -142,13 +150,21 @@ def item_added_of(head: Head, data: bytes, event: Frame) -> tuple[int | None, It
     return other.output_index, item_of(other.item, event)
 
 
+def item_done_of(head: Head, data: bytes, event: Frame) -> tuple[int | None, Item | AnyItem, bytes]:
+    """The output index of an item that is done, the item, and how it came."""
+    if isinstance(head, ItemRead):
+        return head.output_index, head.item, head.raw
+    message = head if isinstance(head, ItemEvent) else decode(data, ItemEvent, event)
+    return message.output_index, item_of(message.item, event), bytes(message.item)
+
+
 def arguments_of(head: Head, data: bytes, event: Frame) -> Arguments | AnyArguments:
     if isinstance(head, Arguments):
         return head
     return attempt(data, Arguments) or decode(data, AnyArguments, event)
 
 
-def item_of(raw: msgspec.Raw, event: Frame) -> Item | AnyItem:
+def item_of(raw: msgspec.Raw | bytes, event: Frame) -> Item | AnyItem:
     return attempt(raw, Item) or decode(raw, AnyItem, event)
 
 
