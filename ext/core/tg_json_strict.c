@@ -7,8 +7,6 @@
  */
 #include "tg_json_step.h"
 
-#include <string.h>
-
 static bool
 json_open_literal(tg_json *self, const char *literal)
 {
@@ -133,10 +131,20 @@ json_after_backslash(tg_json *self, uint8_t byte)
         self->hex_value = 0;
         return tg_json_go(self, TG_JSON_IN_HEX);
     }
-    if (byte == 0 || strchr("\"\\/bfnrt", byte) == NULL)
+    switch (byte) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        tg_json_drop_high(self);
+        return tg_json_go(self, TG_JSON_IN_STRING);
+    default:
         return tg_json_invalid(self);
-    tg_json_drop_high(self);
-    return tg_json_go(self, TG_JSON_IN_STRING);
+    }
 }
 
 static bool

@@ -88,24 +88,41 @@ unescape_character(const uint8_t *ptr, size_t len, size_t *used, uint8_t out[4])
                            out);
 }
 
+/* What the letter behind a backslash means, 0 if it means nothing alone. */
+static uint8_t
+unescape_letter(uint8_t letter)
+{
+    switch (letter) {
+    case '"':
+    case '\\':
+    case '/':
+        return letter;
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    default:
+        return 0;
+    }
+}
+
 /* One escape; the same contract. */
 static size_t
 unescape_one(const uint8_t *ptr, size_t len, size_t *used, uint8_t out[4])
 {
-    static const char names[] = "\"\\/bfnrt";
-    static const char meant[] = "\"\\/\b\f\n\r\t";
-    const char *name;
-
     if (len < 2)
         return 0;
     if (ptr[1] == 'u')
         return unescape_character(ptr, len, used, out);
-    name = memchr(names, ptr[1], sizeof names - 1);
-    if (name == NULL)
-        return 0;
+    out[0] = unescape_letter(ptr[1]);
     *used = 2;
-    out[0] = (uint8_t)meant[name - names];
-    return 1;
+    return out[0] != 0;
 }
 
 bool
