@@ -18,6 +18,12 @@ __all__ = ["HARMLESS", "stale"]
 
 #: Per protocol the paths of memories that may differ, places in lists and dicts left out.
 HARMLESS: dict[str, dict[str, str]] = {
+    "openai-responses": {
+        "._copies._text._repeats._lane": "whose copy is looked for: another one is read as a whole, to the same end",
+        "._copies._text._repeats._member": "its name",
+        "._copies._text._repeats._written": "how that text was written last: a copy of it",
+        "._copies._text._repeats._size": "how long it was then",
+    },
     "ollama-chat": {
         "._records": "records are counted to tell two of them apart, and those with calls are all read",
         "._seen[][].record": "the same number",
