@@ -122,14 +122,12 @@ tg_block_keep(tg_block *self, const tg_alloc *alloc, tg_buf *carry)
 }
 
 bool
-tg_block_replace(tg_block *self, const tg_alloc *alloc, tg_span *type, tg_span *data,
-                 bool *is_ascii)
+tg_block_replace(tg_block *self, const tg_alloc *alloc, tg_span *type, tg_span *data)
 {
     size_t type_len;
 
     self->work += type->len + data->len;
-    *is_ascii = tg_utf8_is_ascii(*data);
-    if (tg_utf8_check(*type) == type->len && (*is_ascii || tg_utf8_check(*data) == data->len))
+    if (tg_utf8_check(*type) == type->len && tg_utf8_check(*data) == data->len)
         return true;
     self->work += type->len + data->len;
     tg_buf_clear(&self->scratch, alloc);

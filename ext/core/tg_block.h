@@ -59,10 +59,8 @@ bool tg_block_add_data(tg_block *self, const tg_alloc *alloc, tg_buf *carry, tg_
                        tg_home home);
 /* Makes the block outlive the chunk and the carry. */
 bool tg_block_keep(tg_block *self, const tg_alloc *alloc, tg_buf *carry);
-/* Type and data as well-formed UTF-8: where they are, or from the scratch buffer; and whether the
- * data are ASCII alone. */
-bool tg_block_replace(tg_block *self, const tg_alloc *alloc, tg_span *type, tg_span *data,
-                      bool *is_ascii);
+/* Type and data as well-formed UTF-8: where they are, or from the scratch buffer. */
+bool tg_block_replace(tg_block *self, const tg_alloc *alloc, tg_span *type, tg_span *data);
 
 uint64_t tg_block_work(const tg_block *self);
 

@@ -37,7 +37,7 @@ tg_line_state_name(tg_line_state state)
 void
 tg_line_init(tg_line *self)
 {
-    static const tg_line fresh = {.state = TG_LINE_BOM};
+    static const tg_line fresh = {.state = TG_LINE_BOM, .is_ascii = true};
 
     *self = fresh;
     self->chunk = tg_span_empty().ptr;
@@ -76,6 +76,7 @@ static bool
 line_give_back_bom(tg_line *self, const tg_alloc *alloc)
 {
     self->start_off = 0;
+    self->is_ascii = false;
     if (self->pos >= self->bom_len) {
         self->mark = self->pos - self->bom_len;
         return true;
@@ -89,6 +90,8 @@ static line_act
 line_step(tg_line *self, const tg_alloc *alloc, uint8_t byte)
 {
     self->work++;
+    if (byte >= 0x80)
+        self->is_ascii = false;
     switch (self->state) {
     case TG_LINE_BOM:
         /* "one leading U+FEFF BYTE ORDER MARK character must be ignored if any are present" */
@@ -125,8 +128,10 @@ line_run(tg_line *self)
 {
 #ifndef TG_NO_RUN
     if (self->state == TG_LINE_BODY) {
-        const size_t len = tg_scan_line_end(self->chunk + self->pos, self->len - self->pos);
+        bool is_ascii;
+        const size_t len = tg_scan_line(self->chunk + self->pos, self->len - self->pos, &is_ascii);
 
+        self->is_ascii = self->is_ascii && is_ascii;
         self->pos += len;
         self->work += len;
     }
@@ -144,6 +149,7 @@ line_show(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out)
     out->start_off = self->start_off;
     out->end_off = self->chunk_off + self->pos;
     out->is_carried = self->is_carried;
+    out->is_ascii = self->is_ascii;
     if (self->is_carried) {
         const size_t room = self->carry.len < max ? max - self->carry.len : 0;
 
@@ -166,6 +172,7 @@ line_restart(tg_line *self)
 {
     self->mark = self->pos;
     self->start_off = self->chunk_off + self->pos;
+    self->is_ascii = true;
 }
 
 /* The end of the chunk: a BOM in the making is shown as the bytes it may turn out to be. */
@@ -177,6 +184,7 @@ line_pause(tg_line *self, const tg_alloc *alloc, size_t max, tg_line_view *out)
     if (self->state == TG_LINE_BOM) {
         out->text.ptr = line_bom;
         out->text.len = self->bom_len;
+        out->is_ascii = false;
         out->start_off = 0;
     }
     return TG_MORE;
@@ -202,18 +210,21 @@ line_whole(tg_line *self, size_t max, tg_line_view *out)
     if (tg_line_is_at_start(self)) {
         const uint8_t *ptr = self->chunk + self->pos;
         const size_t rest = self->len - self->pos;
-        const size_t len = tg_scan_line_end(ptr, rest);
+        bool is_ascii;
+        const size_t len = tg_scan_line(ptr, rest, &is_ascii);
 
         if (len > max)
             return false;
         if (len == rest) {
             self->pos += len; /* what follows need not look again */
             self->work += len;
+            self->is_ascii = is_ascii;
             return false;
         }
         out->text.ptr = ptr;
         out->text.len = len;
         out->is_carried = false;
+        out->is_ascii = is_ascii;
         out->start_off = self->start_off;
         tg_line_skip(self, len + 1);
         out->end_off = self->start_off;

@@ -49,6 +49,7 @@ typedef struct tg_line {
     tg_line_state state;
     uint8_t bom_len; /* bytes of the BOM matched so far */
     bool is_carried;
+    bool is_ascii; /* the open line is, up to pos; false says nothing */
     const uint8_t *chunk;
     size_t len;
     size_t pos;         /* next byte to look at */
@@ -62,6 +63,7 @@ typedef struct tg_line {
 typedef struct tg_line_view {
     tg_span text;       /* without its end */
     bool is_carried;    /* text lies in the carry, not in the chunk */
+    bool is_ascii;      /* all of it is known to be ASCII */
     uint64_t start_off; /* of its first byte */
     uint64_t
         end_off; /* just past the LF or CR that ended it; of an unended line: of its last byte */

@@ -249,9 +249,10 @@ sse_dispatch(tg_sse *self, const tg_line_view *view, tg_event *out)
     if (!tg_last_id_dispatch(&self->last_id, &self->alloc, &event.is_id_changed))
         return sse_fail_memory(self);
     /* A strict stream has been checked as a whole. */
-    if ((self->flags & TG_SSE_STRICT_UTF8) == 0 &&
-        !tg_block_replace(&self->block, &self->alloc, &event.type, &event.data, &event.is_ascii))
+    if (!self->is_ascii && (self->flags & TG_SSE_STRICT_UTF8) == 0 &&
+        !tg_block_replace(&self->block, &self->alloc, &event.type, &event.data))
         return sse_fail_memory(self);
+    event.is_ascii = self->is_ascii;
     event.last_event_id = tg_buf_span(&self->last_id.string, 0);
     event.has_retry = self->has_retry;
     event.retry_ms = self->has_retry ? self->retry_ms : 0;
@@ -278,7 +279,9 @@ sse_step(tg_sse *self, const tg_line_view *view, tg_event *out)
     if (self->state == TG_SSE_BETWEEN) {
         self->start_off = view->start_off;
         self->is_plain = true;
+        self->is_ascii = true;
     }
+    self->is_ascii = self->is_ascii && view->is_ascii;
     if (field.kind != TG_FIELD_BLANK && field.kind != TG_FIELD_DATA && field.kind != TG_FIELD_EVENT)
         self->is_plain = false;
     switch (field.kind) {
@@ -461,7 +464,6 @@ tg_sse_finish(tg_sse *self, tg_rest *out)
 {
     tg_line_view view;
     tg_rest rest = {0};
-    bool is_ascii; /* nobody asks */
 
     if (self->error != TG_OK)
         return self->error;
@@ -483,7 +485,7 @@ tg_sse_finish(tg_sse *self, tg_rest *out)
     rest.has_data = self->block.has_data;
     rest.type = self->block.type;
     rest.data = self->block.data;
-    if (!tg_block_replace(&self->block, &self->alloc, &rest.type, &rest.data, &is_ascii))
+    if (!tg_block_replace(&self->block, &self->alloc, &rest.type, &rest.data))
         return sse_fail_memory(self);
     self->state = TG_SSE_ENDED;
     self->rest = rest;

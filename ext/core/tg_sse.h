@@ -89,6 +89,7 @@ typedef struct tg_sse {
     tg_last_id last_id;
     tg_rest rest;        /* after finish */
     bool is_plain;       /* the open block has lines of type and data alone */
+    bool is_ascii;       /* all of its lines are known to be ASCII */
     tg_plain plain;      /* the lines of the last event, or nothing */
     tg_predict *predict; /* frames that it knows are skipped whole; or NULL */
 } tg_sse;
