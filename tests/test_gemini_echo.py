@@ -14,7 +14,7 @@ from gemini_streams import GEMINI, chunk, sse
 from prediction_pairs import made
 from streams import typical_cuts
 from trigate._core import Sizes
-from trigate.protocols.gemini_echo import Echo
+from trigate.protocols.echo import Echo
 
 SIGNED = {"text": "b", "thoughtSignature": "c2ln"}
 PARTS: list[dict[str, Any]] = [

@@ -3,7 +3,7 @@
 # Rules
 #  - Immutable, and made whole: its text is a str from the start, and no byte of a chunk is kept. To keep the chunk, and
 #    make the text when it is asked for, costs as much as the text, and then the asking, which is what most do.
-#  - event, data, id and retry are members (see members.h); no other code of Python runs when they are read.
+#  - event, data, id and retry are members (see attributes.h); no other code of Python runs when they are read.
 
 
 
@@ -84,13 +84,13 @@ cdef class ServerSentEvent:
         return (ServerSentEvent, (self.event, self.data, self.id, self.retry))
 
 
-cdef extern from "members.h":
+cdef extern from "attributes.h":
     ctypedef struct PyMemberDef:
         pass
 
     # The second argument is the name of a field, which only the macro can take.
-    Py_ssize_t TG_MEMBER_OFFSET(ServerSentEvent event, int field)
-    int tg_members_add(object type, PyMemberDef *member, const char *name, Py_ssize_t offset) except -1
+    Py_ssize_t TG_ATTRIBUTE_OFFSET(ServerSentEvent event, int field)
+    int tg_attributes_add(object type, PyMemberDef *member, const char *name, Py_ssize_t offset) except -1
 
     int _EVENT "event"
     int _DATA "data"
@@ -103,10 +103,10 @@ cdef PyMemberDef[4] _members
 
 cdef int _add_members() except -1:
     cdef ServerSentEvent any_event = ServerSentEvent()
-    tg_members_add(ServerSentEvent, &_members[0], "event", TG_MEMBER_OFFSET(any_event, _EVENT))
-    tg_members_add(ServerSentEvent, &_members[1], "data", TG_MEMBER_OFFSET(any_event, _DATA))
-    tg_members_add(ServerSentEvent, &_members[2], "id", TG_MEMBER_OFFSET(any_event, _ID))
-    tg_members_add(ServerSentEvent, &_members[3], "retry", TG_MEMBER_OFFSET(any_event, _RETRY))
+    tg_attributes_add(ServerSentEvent, &_members[0], "event", TG_ATTRIBUTE_OFFSET(any_event, _EVENT))
+    tg_attributes_add(ServerSentEvent, &_members[1], "data", TG_ATTRIBUTE_OFFSET(any_event, _DATA))
+    tg_attributes_add(ServerSentEvent, &_members[2], "id", TG_ATTRIBUTE_OFFSET(any_event, _ID))
+    tg_attributes_add(ServerSentEvent, &_members[3], "retry", TG_ATTRIBUTE_OFFSET(any_event, _RETRY))
     return 0
 
 

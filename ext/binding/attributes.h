@@ -1,4 +1,4 @@
-/* members.h - attributes of an extension type that CPython reads as it reads __slots__.
+/* attributes.h - attributes of an extension type that CPython reads as it reads __slots__.
  *
  * Why: what Cython calls `readonly` is a getset, whose getter is looked up and called at each
  * reading, in some 200 instructions. A member of T_OBJECT_EX is a place in the object, which the
@@ -8,8 +8,8 @@
  *  - A member is never NULL and never changes once the object can be seen.
  *  - A type is given its members when its module is imported, before there is a second thread.
  */
-#ifndef TG_MEMBERS_H
-#define TG_MEMBERS_H
+#ifndef TG_ATTRIBUTES_H
+#define TG_ATTRIBUTES_H
 
 #include <Python.h>
 #include <structmember.h>
@@ -17,12 +17,12 @@
 #include <stddef.h>
 
 /* Of an object, so that nobody need know what Cython calls its struct. */
-#define TG_MEMBER_OFFSET(object, field) \
+#define TG_ATTRIBUTE_OFFSET(object, field) \
     ((Py_ssize_t)((const char *)&(object)->field - (const char *)(object)))
 
 /* -1 with an exception set. The type holds the definition from now on: it must be static. */
 static inline int
-tg_members_add(PyObject *given, PyMemberDef *member, const char *name, Py_ssize_t offset)
+tg_attributes_add(PyObject *given, PyMemberDef *member, const char *name, Py_ssize_t offset)
 {
     const PyMemberDef definition = {name, T_OBJECT_EX, offset, READONLY, NULL};
     PyTypeObject *const type = (PyTypeObject *)given;
