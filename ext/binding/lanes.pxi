@@ -318,6 +318,8 @@ cdef class Lanes:
         known.lane.extend(text.ptr, text.len)
         self._kept += text.len
         self._progress += text.len
+        if known.sizes is not None:
+            known.sizes.note(text.len)
         return known
 
     cdef int _drain_each(self, size_t count) except -1:
