@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from trigate._core import ServerSentEvent, Shapes
+from trigate._core import Record, Shapes
 from trigate.calls import ToolCall
 from trigate.errors import StructureError
 from trigate.framing import Frame, Framing
@@ -189,7 +189,7 @@ class Gemini:
     def event(self, event: Frame) -> None:
         turn = self._turn
         self._keep_latest()
-        if turn.strays is None and isinstance(event, ServerSentEvent) and event.end is not None:
+        if turn.strays is None and event.end is not None and not isinstance(event, Record):
             turn.strays = Strays(turn.options.limits.max_event_bytes)
             turn.lanes.watch_strays()
         data = event.data_bytes.strip()
