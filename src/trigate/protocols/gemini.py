@@ -189,7 +189,7 @@ class Gemini:
     def event(self, event: Frame) -> None:
         turn = self._turn
         self._keep_latest()
-        if turn.strays is None and event.end is not None and not isinstance(event, Record):
+        if turn.strays is None and event.start is not None and not isinstance(event, Record):
             turn.strays = Strays(turn.options.limits.max_event_bytes)
             turn.lanes.watch_strays()
         data = event.data_bytes.strip()
