@@ -59,6 +59,7 @@ typedef struct tg_match {
     bool is_escaped; /* the text has escapes, not yet judged */
     bool has_sequence;
     uint64_t sequence;
+    bool is_ascii; /* all strings are */
     size_t padding_count;
     tg_span padding[TG_HOLES]; /* strings that mean nothing, whose UTF-8 the caller may check */
 } tg_match;
@@ -71,6 +72,7 @@ typedef struct tg_repeat {
     size_t room;       /* bytes of text that may be taken */
     size_t max_frame;  /* a longer frame is not taken */
     bool ends_with_cr; /* each frame; a LF behind it is passed over */
+    bool is_raw;       /* frames that are not ASCII are not taken */
     bool has_sequence;
     uint64_t sequence; /* of the event before */
     size_t count;      /* grows by each frame taken */

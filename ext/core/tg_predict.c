@@ -205,7 +205,7 @@ predict_take(tg_predict *self, size_t index, const tg_match *match, tg_span data
 
 /* Takes a frame at the head of these bytes; its length, or 0. */
 static size_t
-predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
+predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off, bool *is_ascii)
 {
     predict_range at = {off, off};
     tg_match match;
@@ -217,7 +217,9 @@ predict_frame(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
             continue;
         self->missed = NULL;
         self->work += match.len;
-        if (match.len > self->max_frame || (self->is_frame_raw && !predict_is_utf8(&match)))
+        *is_ascii = match.is_ascii;
+        if (match.len > self->max_frame ||
+            (self->is_frame_raw && !match.is_ascii && !predict_is_utf8(&match)))
             return 0;
         at.end_off = off + match.len;
         return predict_take(self, i, &match, tg_template_data(self->templates[i], ptr, match.len),
@@ -240,7 +242,7 @@ predict_row(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
     tg_repeat row = {.has_sequence = used->has_sequence};
     size_t taken;
 
-    if (len - skip < used->frame.reach || self->is_frame_raw || self->keeps_each ||
+    if (len - skip < used->frame.reach || self->keeps_each ||
         !tg_buf_reserve(&self->text, &self->alloc, PREDICT_NO_LIMIT,
                         self->text.len + TG_REPEAT_TEXT))
         return 0;
@@ -249,6 +251,7 @@ predict_row(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
     row.room = self->rooms[lane] < self->room ? self->rooms[lane] : self->room;
     row.max_frame = self->max_frame;
     row.ends_with_cr = ends_with_cr;
+    row.is_raw = self->is_frame_raw;
     row.sequence = row.has_sequence ? self->sequence : 0;
     taken = skip + tg_scan_repeat(&row, &used->frame, ptr + skip, len - skip);
     if (row.count == 0)
@@ -270,12 +273,16 @@ predict_row(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
 size_t
 tg_predict_frames(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
 {
+    bool is_ascii = true;
     size_t taken = 0;
     size_t size;
 
     do {
-        size = predict_frame(self, ptr + taken, len - taken, off + taken);
+        size = predict_frame(self, ptr + taken, len - taken, off + taken, &is_ascii);
         taken += size;
+        /* A row would end at once, and to check the rest as a whole takes less time. */
+        if (self->is_frame_raw && !is_ascii)
+            break;
         if (size > 0 && taken < len)
             taken += predict_row(self, ptr + taken, len - taken, off + taken);
     } while (size > 0 && taken < len);

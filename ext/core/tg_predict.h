@@ -79,8 +79,9 @@ void tg_predict_close(tg_predict *self);
 bool tg_predict_learn(tg_predict *self, const tg_shapes *shapes, const tg_event *event, size_t lane,
                       tg_span piece);
 
-/* Takes the frames at the head of these bytes, which begin where a frame may, at that offset of the
- * stream; their length. Behind a frame that ends with a CR a LF may stand that belongs to it. */
+/* Takes frames at the head of these bytes, which begin where a frame may, at that offset of the
+ * stream; their length. All that it can, or, if they are raw, up to one that is not ASCII. Behind a
+ * frame that ends with a CR a LF may stand that belongs to it. */
 size_t tg_predict_frames(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off);
 /* Takes an event that was framed already. */
 bool tg_predict_event(tg_predict *self, const tg_event *event);

@@ -17,6 +17,7 @@
 typedef struct repeat_row {
     uint8_t *out;       /* where the next text goes */
     const uint8_t *end; /* of the room for texts */
+    uint64_t odd;       /* all ones if bytes that are not ASCII end the row, else 0 */
     uint64_t next;      /* the sequence number of the next frame */
     uint64_t digits;    /* the same as text, the first digit low */
     unsigned shift;     /* of the last digit in it */
@@ -42,7 +43,7 @@ repeat_write(repeat_row *self)
 TG_SCAN_INLINE repeat_row
 repeat_begin(const tg_repeat *self)
 {
-    repeat_row row = {.out = self->out};
+    repeat_row row = {.out = self->out, .odd = self->is_raw ? ~(uint64_t)0 : 0};
 
     row.end = self->out + (self->room < self->space ? self->room : self->space);
     row.next = self->sequence + 1;

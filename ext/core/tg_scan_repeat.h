@@ -40,7 +40,7 @@ typedef struct V(ends) {
  * there. SIZE_MAX: it is too long. It is copied to `to`, if that is not NULL, with what stands
  * behind it. */
 TG_SCAN_INLINE V_TARGET size_t
-V(repeat_string)(const uint8_t *ptr, const V(ends) * ends, uint8_t *to)
+V(repeat_string)(const uint8_t *ptr, const V(ends) * ends, uint64_t odd, uint8_t *to)
 {
     size_t pos;
 
@@ -48,7 +48,8 @@ V(repeat_string)(const uint8_t *ptr, const V(ends) * ends, uint8_t *to)
         const V_VEC v = V(load)(ptr + pos);
         const uint64_t bits =
             V(bits)(V(either)(V(either)(V(same)(v, ends->quote), V(same)(v, ends->backslash)),
-                              V(up_to)(v, ends->control)));
+                              V(up_to)(v, ends->control))) |
+            (V(bits)(V(high)(v)) & odd);
 
         if (to != NULL)
             V(store)(to + pos, v);
@@ -100,12 +101,12 @@ V(repeat_frame)(const tg_pattern *pattern, const uint8_t *at, const V(ends) * en
         at += size;
         literal += size;
         if (kind == TG_HOLE_TEXT) {
-            found = V(repeat_string)(at, ends, row->out);
+            found = V(repeat_string)(at, ends, row->odd, row->out);
             if (found - 1 >= (size_t)(row->end - row->out)) /* an empty one too */
                 return NULL;
             row->out += found;
         } else if (kind == TG_HOLE_STRING) {
-            found = V(repeat_string)(at, ends, NULL);
+            found = V(repeat_string)(at, ends, row->odd, NULL);
         } else if (kind == TG_HOLE_NONE) {
             return at;
         } else if (kind == TG_HOLE_SEQUENCE) {

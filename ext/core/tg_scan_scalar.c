@@ -133,9 +133,18 @@ V(begins)(const uint8_t *ptr, size_t room, const uint8_t *literal, size_t size)
 }
 
 static inline size_t
-V(near_special)(const uint8_t *ptr, size_t len)
+V(non_ascii)(const uint8_t *ptr, size_t len)
 {
-    return V(json_special)(ptr, len);
+    return scan_ascii(ptr, len);
+}
+
+static inline size_t
+V(near_special)(const uint8_t *ptr, size_t len, bool *is_ascii)
+{
+    const size_t pos = V(json_special)(ptr, len);
+
+    *is_ascii = scan_ascii(ptr, pos) == pos;
+    return pos;
 }
 
 static inline size_t

@@ -236,14 +236,20 @@ V(begins)(const uint8_t *ptr, size_t room, const uint8_t *literal, size_t size)
 }
 
 TG_SCAN_INLINE V_TARGET size_t
-V(near_special)(const uint8_t *ptr, size_t len)
+V(near_special)(const uint8_t *ptr, size_t len, bool *is_ascii)
 {
+    V_VEC v;
     uint64_t bits;
 
     if (len < V_SIZE)
         return len;
-    bits = V(look)(ptr, SCAN_JSON_SPECIAL);
-    return bits != 0 ? scan_lowest(bits) / V_STEP : len;
+    v = V(load)(ptr);
+    bits = V(bits)(V(among)(v, SCAN_JSON_SPECIAL));
+    if (bits == 0)
+        return len;
+    /* Those below the lowest of the others. */
+    *is_ascii = (V(bits)(V(high)(v)) & (bits ^ (bits - 1))) == 0;
+    return scan_lowest(bits) / V_STEP;
 }
 
 TG_SCAN_INLINE V_TARGET size_t

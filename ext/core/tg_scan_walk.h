@@ -5,10 +5,10 @@
  *   V(name), V_TARGET   as for tg_scan_vector.h
  *   begins              whether bytes begin with a literal that they have room for
  *   json_special        tg_scan_json_special
- *   near_special        the same, but it may stop at the end of a vector; len if it is not near
- *   blank               how many spaces bytes begin with
- *   integer             scan_integer
- *   integer_length      the same without the value
+ *   near_special        the same, but it may stop at the end of a vector; len if it is not near,
+ * else what stands before it may be ASCII non_ascii           tg_scan_non_ascii blank how many
+ * spaces bytes begin with integer             scan_integer integer_length      the same without the
+ * value
  *
  * The bytes of most literals and of most holes fit one or two vectors. Where each was a call
  * through the table of kernels, a walk over three holes took about 440 instructions; it takes 280.
@@ -42,15 +42,21 @@ V(long_string)(const uint8_t *ptr, size_t len, bool *is_escaped)
 }
 
 TG_SCAN_INLINE V_TARGET size_t
-V(string)(const uint8_t *ptr, size_t len, bool *is_escaped)
+V(string)(const uint8_t *ptr, size_t len, bool *is_escaped, bool *is_ascii)
 {
-    const size_t pos = V(near_special)(ptr, len);
+    bool is_near_ascii = true;
+    const size_t pos = V(near_special)(ptr, len, &is_near_ascii);
+    size_t size;
 
     if (pos < len && ptr[pos] == '"') {
         *is_escaped = false;
+        *is_ascii = *is_ascii && is_near_ascii;
         return pos;
     }
-    return V(long_string)(ptr, len, is_escaped);
+    size = V(long_string)(ptr, len, is_escaped);
+    if (size != SIZE_MAX && V(non_ascii)(ptr, size) < size)
+        *is_ascii = false;
+    return size;
 }
 
 /* Scans one hole; returns its length, or SIZE_MAX if nothing like it is there. Not a switch: the
@@ -62,7 +68,7 @@ V(hole)(uint8_t kind, const uint8_t *ptr, size_t len, tg_match *out)
     size_t size;
 
     if (kind == TG_HOLE_TEXT || kind == TG_HOLE_STRING) {
-        size = V(string)(ptr, len, &is_escaped);
+        size = V(string)(ptr, len, &is_escaped, &out->is_ascii);
         if (kind == TG_HOLE_TEXT) {
             out->is_escaped = is_escaped;
             out->text.ptr = ptr;
@@ -94,6 +100,7 @@ V(walk)(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *out
 
     out->padding_count = 0;
     out->has_sequence = false;
+    out->is_ascii = true;
     for (;; hole++) {
         const size_t size = *sizes++;
         size_t found;

@@ -329,33 +329,6 @@ sse_pause(tg_sse *self, const tg_line_view *view)
     return TG_MORE;
 }
 
-static bool
-sse_skip_comments(tg_sse *self)
-{
-    const tg_line *line = &self->line;
-
-    return line->pos < line->len && line->chunk[line->pos] == ':' && tg_sse_skip_comments(self);
-}
-
-/* Passes over what needs no reading of lines. Most chunks end where an event does, and then there
- * is nothing to save: true if the chunk is used up so. */
-static bool
-sse_skip(tg_sse *self)
-{
-    if (self->state != TG_SSE_BETWEEN)
-        return false;
-    (void)sse_skip_comments(self);
-    do {
-        if (self->predict != NULL)
-            tg_sse_skip_frames(self);
-    } while (sse_skip_comments(self));
-    if (self->chunk_error != TG_OK || !tg_line_is_used_up(&self->line))
-        return false;
-    tg_line_leave(&self->line, &self->alloc);
-    self->is_drained = true;
-    return true;
-}
-
 /* What is left of the chunk, line by line, up to the next event. */
 static tg_status
 sse_read(tg_sse *self, tg_event *out)
@@ -382,7 +355,7 @@ sse_read(tg_sse *self, tg_event *out)
         status = sse_step(self, &view, out);
         if (status != TG_MORE)
             return status;
-    } while (!sse_skip(self));
+    } while (!tg_sse_skip(self));
     return TG_MORE;
 }
 
@@ -394,14 +367,12 @@ tg_sse_next(tg_sse *self, tg_event *out)
     if (self->state == TG_SSE_ENDED)
         return TG_MORE;
     sse_take_back(self);
-    return sse_skip(self) ? TG_MORE : sse_read(self, out);
+    return tg_sse_skip(self) ? TG_MORE : sse_read(self, out);
 }
 
 tg_status
 tg_sse_feed(tg_sse *self, const uint8_t *ptr, size_t len)
 {
-    size_t good = len;
-
     if (self->error != TG_OK)
         return self->error;
     if (self->state == TG_SSE_ENDED || !self->is_drained)
@@ -409,17 +380,18 @@ tg_sse_feed(tg_sse *self, const uint8_t *ptr, size_t len)
     sse_take_back(self);
     if (len == 0)
         return TG_OK;
-    if ((self->flags & TG_SSE_STRICT_UTF8) != 0) {
-        good = tg_utf8_feed(&self->utf8, ptr, len);
-        self->work += good;
-        if (good < len) {
-            self->chunk_error = TG_ERR_UTF8;
-            self->chunk_error_off = self->bytes_fed + good - self->utf8.seen;
-        }
-    }
     self->bytes_fed += len;
     self->is_drained = false;
-    tg_line_feed(&self->line, ptr, good);
+    tg_line_feed(&self->line, ptr, len);
+    if ((self->flags & TG_SSE_STRICT_UTF8) == 0)
+        return TG_OK;
+    /* Frames that the prediction takes are checked where they differ alone. */
+    self->is_unchecked = self->predict != NULL && self->predict->template_count > 0 &&
+                         self->state == TG_SSE_BETWEEN && tg_line_is_at_start(&self->line);
+    if (self->is_unchecked)
+        self->predict->is_frame_raw = true;
+    else
+        tg_sse_check(self);
     return TG_OK;
 }
 

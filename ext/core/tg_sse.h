@@ -80,6 +80,7 @@ typedef struct tg_sse {
     uint64_t bytes_fed;
     uint64_t work;      /* bytes looked at here; the parts below count their own */
     uint64_t start_off; /* of the open block */
+    bool is_unchecked;  /* strict: what is left of the chunk is not known to be well-formed */
     bool is_watching;   /* for a stray (tg_stream_watch) */
     uint64_t stray_off; /* of the first one, or TG_NO_STRAY */
     uint64_t data_off;

@@ -4,8 +4,8 @@
  */
 #include "tg_sse_frames.h"
 
-void
-tg_sse_skip_frames(tg_sse *self)
+static void
+sse_skip_frames(tg_sse *self)
 {
     size_t taken;
 
@@ -17,7 +17,8 @@ tg_sse_skip_frames(tg_sse *self)
         if (taken == 0)
             return;
         tg_line_skip(&self->line, taken);
-    } while (self->line.state == TG_LINE_AFTER_CR);
+    } while (self->line.state == TG_LINE_AFTER_CR ||
+             (self->predict->is_frame_raw && !self->is_unchecked));
 }
 
 static bool
@@ -78,8 +79,9 @@ tg_sse_next_frame(tg_sse *self, tg_event *out)
     return true;
 }
 
-bool
-tg_sse_skip_comments(tg_sse *self)
+/* Whether there was one. Their lines would change nothing. */
+static bool
+sse_skip_comments(tg_sse *self)
 {
     bool is_any = false;
 
@@ -93,4 +95,41 @@ tg_sse_skip_comments(tg_sse *self)
         is_any = true;
     }
     return is_any;
+}
+
+void
+tg_sse_check(tg_sse *self)
+{
+    tg_line *line = &self->line;
+    const size_t good = tg_utf8_feed(&self->utf8, line->chunk + line->pos, line->len - line->pos);
+
+    self->work += good;
+    if (good < line->len - line->pos) {
+        self->chunk_error = TG_ERR_UTF8;
+        self->chunk_error_off = line->chunk_off + line->pos + good - self->utf8.seen;
+        line->len = line->pos + good;
+    }
+}
+
+bool
+tg_sse_skip(tg_sse *self)
+{
+    if (self->state != TG_SSE_BETWEEN)
+        return false;
+    if (self->is_unchecked) {
+        sse_skip_frames(self);
+        if (!tg_line_is_used_up(&self->line))
+            tg_sse_check(self);
+        self->is_unchecked = self->predict->is_frame_raw = false;
+    }
+    (void)sse_skip_comments(self);
+    do {
+        if (self->predict != NULL)
+            sse_skip_frames(self);
+    } while (sse_skip_comments(self));
+    if (self->chunk_error != TG_OK || !tg_line_is_used_up(&self->line))
+        return false;
+    tg_line_leave(&self->line, &self->alloc);
+    self->is_drained = true;
+    return true;
 }

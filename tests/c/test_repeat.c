@@ -157,7 +157,7 @@ walk_row(const row_case *made, const tg_pattern *pattern, const uint8_t *ptr, si
     for (said->count = 0; said->count < most; said->count++) {
         if (!tg_scan_walk(pattern, ptr + start, len - start, &match) || match.is_escaped ||
             match.text.len == 0 || match.text.len > asked->room - said->written ||
-            match.len > asked->max_frame ||
+            match.len > asked->max_frame || (asked->is_raw && !match.is_ascii) ||
             (match.has_sequence && match.sequence != asked->sequence + said->count + 1))
             break;
         memcpy(said->out + said->written, match.text.ptr, match.text.len);
@@ -179,6 +179,7 @@ check_row(const row_case *made, const tg_pattern *pattern, const uint8_t *ptr, s
                      .space = TG_REPEAT_TEXT + below(seed, TEXTS - TG_REPEAT_TEXT),
                      .room = below(seed, 4) == 0 ? below(seed, 200) : SIZE_MAX,
                      .max_frame = below(seed, 4) == 0 ? below(seed, 400) : SIZE_MAX,
+                     .is_raw = below(seed, 3) == 0,
                      .ends_with_cr = made->line_end == '\r',
                      .has_sequence = made->has_sequence,
                      .sequence = made->first};

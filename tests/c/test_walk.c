@@ -22,6 +22,14 @@ typedef struct walk_case {
     size_t len;
 } walk_case;
 
+static bool
+is_plain_ascii(const uint8_t *ptr, size_t len)
+{
+    while (len > 0 && ptr[len - 1] < 0x80)
+        len--;
+    return len == 0;
+}
+
 /* ---- the definition ---------------------------------------------------------------------------
  */
 
@@ -68,6 +76,8 @@ plain_hole(tg_hole_kind kind, const uint8_t *ptr, size_t len, tg_match *out)
         return plain_integer(ptr, len, &out->sequence);
     }
     size = plain_string(ptr, len, &is_escaped);
+    if (size != SIZE_MAX && !is_plain_ascii(ptr, size))
+        out->is_ascii = false;
     if (kind == TG_HOLE_TEXT) {
         out->text.ptr = ptr;
         out->text.len = size;
@@ -88,6 +98,7 @@ plain_walk(const tg_pattern *pattern, const uint8_t *ptr, size_t len, tg_match *
 
     out->padding_count = 0;
     out->has_sequence = false;
+    out->is_ascii = true;
     for (i = 0; i <= pattern->hole_count; i++) {
         const size_t size = pattern->sizes[i];
         size_t hole;
@@ -211,7 +222,7 @@ is_match(const tg_match *a, const tg_match *b, bool has_text)
 {
     size_t i;
 
-    if (a->len != b->len || a->has_sequence != b->has_sequence ||
+    if (a->len != b->len || a->is_ascii != b->is_ascii || a->has_sequence != b->has_sequence ||
         (a->has_sequence && a->sequence != b->sequence) || a->padding_count != b->padding_count)
         return false;
     for (i = 0; i < a->padding_count; i++) {
