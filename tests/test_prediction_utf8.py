@@ -19,7 +19,9 @@ KINDS = [ALL[0], ALL[4], ALL[7], ALL[-8]]
 
 
 def _fed(data: bytes, kind: Kind, frames: list[bytes]) -> None:
+    """One way has a chunk that is long, and begins when there is a template."""
     both(data, kind.protocol, seen=False)
+    both(data, kind.protocol, [b"".join(frames[:5]), b"".join(frames[5:])], seen=False)
     both(data, kind.protocol, frames, seen=False)
     both(data, kind.protocol, 1000, seen=False)
 
@@ -62,6 +64,6 @@ def test_a_character_that_the_end_of_the_chunk_cuts(kind: Kind) -> None:
 def test_chunks_of_any_text_are_taken(kind: Kind, lenient: tuple[str, ...]) -> None:
     texts = [*WORDS, *("世界".encode(), b"and ", "größe".encode()) * 10]
     frames = kind.frames(texts)
-    for chunks in (None, frames, 1500):
+    for chunks in (None, frames, 1500, [b"".join(frames[:5]), b"".join(frames[5:])]):
         pair = both(b"".join(frames), kind.protocol, chunks, seen=False, lenient=lenient)
         assert pair.hits > len(texts) * 0.8
