@@ -21,7 +21,7 @@ class Plan:
     """rounds: at most, for each contestant in each case
     budget_ns: a contestant gets as many rounds as fit into this, one at least
     patience_ns: one that takes longer than this is not run again: its checked run is its figure
-    least_ns: shorter runs are repeated within a round until they take this long
+    least_ns: a contestant runs as often in a round as fits into this, once at least
     events, deltas: the length of the seeded streams
     chunks: how many chunks a round of the group "per chunk" feeds
     drip_sizes: bytes of the argument that comes in small pieces
@@ -47,7 +47,7 @@ QUICK = Plan(
     rounds=5,
     budget_ns=_SECOND // 4,
     patience_ns=2 * _SECOND,
-    least_ns=500_000,
+    least_ns=5_000_000,
     events=1_000,
     deltas=2_000,
     chunks=500,
@@ -60,7 +60,7 @@ FULL = Plan(
     rounds=15,
     budget_ns=8 * _SECOND,
     patience_ns=10 * _SECOND,
-    least_ns=2_000_000,
+    least_ns=50_000_000,
     events=4_000,
     deltas=20_000,
     chunks=5_000,
