@@ -37,14 +37,14 @@ typedef struct V(ends) {
 } V(ends);
 
 /* Up to what ends the plain text of a string, a quote if the literal behind it is to be found
- * there. SIZE_MAX: it is too long. It is copied to `to`, if that is not NULL, with what stands
- * behind it. */
+ * there. SIZE_MAX: it has `most` bytes or more. It is copied to `to`, if that is not NULL, with
+ * what stands behind it. */
 TG_SCAN_INLINE V_TARGET size_t
-V(repeat_string)(const uint8_t *ptr, const V(ends) * ends, uint64_t odd, uint8_t *to)
+V(repeat_string)(const uint8_t *ptr, const V(ends) * ends, uint64_t odd, size_t most, uint8_t *to)
 {
     size_t pos;
 
-    for (pos = 0; pos < TG_REPEAT_TEXT; pos += V_SIZE) {
+    for (pos = 0; pos < most; pos += V_SIZE) {
         const V_VEC v = V(load)(ptr + pos);
         const uint64_t bits =
             V(bits)(V(either)(V(either)(V(same)(v, ends->quote), V(same)(v, ends->backslash)),
@@ -101,12 +101,12 @@ V(repeat_frame)(const tg_pattern *pattern, const uint8_t *at, const V(ends) * en
         at += size;
         literal += size;
         if (kind == TG_HOLE_TEXT) {
-            found = V(repeat_string)(at, ends, row->odd, row->out);
+            found = V(repeat_string)(at, ends, row->odd, TG_REPEAT_TEXT, row->out);
             if (found - 1 >= (size_t)(row->end - row->out)) /* an empty one too */
                 return NULL;
             row->out += found;
         } else if (kind == TG_HOLE_STRING) {
-            found = V(repeat_string)(at, ends, row->odd, NULL);
+            found = V(repeat_string)(at, ends, row->odd, TG_PATTERN_PAD, NULL);
         } else if (kind == TG_HOLE_NONE) {
             return at;
         } else if (kind == TG_HOLE_SEQUENCE) {

@@ -23,6 +23,7 @@ typedef struct row_case {
     size_t ends[FRAMES];
     size_t hole_count;
     size_t len;
+    size_t longest; /* characters of a string, half of its bytes */
     bool has_sequence;
     uint64_t first; /* the sequence number before all */
     char line_end;
@@ -57,10 +58,10 @@ say_hole(row_case *self, uint8_t kind, uint64_t number, uint64_t *seed)
     case TG_HOLE_TEXT:
         if (below(seed, 60) == 0)
             say(self, "\\n", 2);
-        say_string(self, below(seed, 50) == 0 ? below(seed, 150) : below(seed, 12), seed);
+        say_string(self, below(seed, self->longest), seed);
         break;
     case TG_HOLE_STRING:
-        say_string(self, below(seed, 60) == 0 ? below(seed, 150) : below(seed, 12), seed);
+        say_string(self, below(seed, 4) == 0 ? below(seed, self->longest) : below(seed, 12), seed);
         break;
     case TG_HOLE_SEQUENCE:
         say(self, digits,
@@ -119,6 +120,7 @@ static void
 make_frames(row_case *self, uint64_t *seed)
 {
     self->len = 0;
+    self->longest = below(seed, 4) == 0 ? 127 + below(seed, 8) : 12 + below(seed, 30);
     self->first = check_random(seed) >> (36 + below(seed, 28));
     for (size_t frame = 0; frame < FRAMES; frame++) {
         const uint8_t *literal = self->literals;
@@ -223,6 +225,46 @@ test_kernel(const char *kernel, island *land)
     CHECK(is_reference ? count == 0 : count > ROUNDS);
 }
 
+/* One frame whose strings are as long as a row takes them, or longer, cut at each byte from its
+ * pattern's reach on. */
+static void
+test_reach(const char *kernel, island *land)
+{
+    static const uint8_t holes[] = {TG_HOLE_TEXT, TG_HOLE_STRING, TG_HOLE_STRING, TG_HOLE_STRING,
+                                    TG_HOLE_NONE};
+    static const uint32_t sizes[] = {2, 2, 2, 2, 2};
+    static const uint8_t literals[10 + TG_PATTERN_PAD] = "{\"\",\",\",\"\n";
+    const tg_pattern pattern = {.hole_count = 4,
+                                .holes = holes,
+                                .sizes = sizes,
+                                .literals = literals,
+                                .reach = TG_PATTERN_REACH((size_t)10, (size_t)4)};
+    static uint8_t frame[1100], texts[TEXTS];
+    char sentence[100];
+    size_t text, other, len, i;
+
+    snprintf(sentence, sizeof sentence, "%s: a row reads no further than the bytes go", kernel);
+    TEST(sentence);
+    for (text = 250; text < 260; text++) {
+        for (other = 60; other < 260; other += other < 68 ? 1 : 61) {
+            const size_t size = text + 3 * other + 10;
+
+            memset(frame, 'x', sizeof frame);
+            memcpy(frame, literals, 2);
+            for (i = 0; i < 4; i++)
+                memcpy(frame + 2 + text + i * (2 + other), literals + 2 + 2 * i, 2);
+            for (len = pattern.reach; len <= size && len <= sizeof frame; len++) {
+                tg_repeat row = {
+                    .out = texts, .space = TEXTS, .room = SIZE_MAX, .max_frame = SIZE_MAX};
+                uint8_t *ptr = land->end - len;
+
+                memcpy(ptr, frame, len);
+                CHECK(tg_scan_repeat(&row, &pattern, ptr, len) == 0 || len == size);
+            }
+        }
+    }
+}
+
 void
 test_repeat(void)
 {
@@ -235,6 +277,7 @@ test_repeat(void)
     for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
         tg_scan_use(kernel);
         test_kernel(kernel, &land);
+        test_reach(kernel, &land);
     }
     tg_scan_use(in_use);
     island_close(&land);
