@@ -40,7 +40,14 @@ def test_ill_formed_bytes_in_any_place_of_a_frame(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=ids)
 @pytest.mark.parametrize(
     "between",
-    [b": ping \xff\n\n", b": \xc3\xa9\n\n", b"\xef\xbb\xbf\n\n", b"id: \xe5\x8c\n\n", b"\xff", "é: \n\n".encode()],
+    [
+        b": ping \xff\n\n",
+        b": \xc3\xa9\n\n",
+        b"\xef\xbb\xbf\n\n",
+        b"id: \xe5\x8c\n\n",
+        b"\xff",
+        "é: \n\n".encode(),
+    ],
 )
 def test_other_lines_between_frames(kind: Kind, between: bytes) -> None:
     frames = kind.frames(WORDS * 3)
