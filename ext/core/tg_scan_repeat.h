@@ -6,9 +6,8 @@
  * and for which there is room, the next sequence number, a frame that is not too long. It stops at
  * the first frame that is not like that or comes near the end, and takes nothing of it.
  *
- * A walk for each frame, and the books kept for each, took 531 instructions of a delta of
- * openai-responses. This takes less than half, for
- *  - the end is far: nothing is asked before a load (TG_REPEAT_REACH);
+ * A delta of openai-responses took 531 instructions with a walk for each frame, and takes 310, for
+ *  - the end is far: nothing is asked before a load (TG_PATTERN_REACH);
  *  - a number is not read. Its digits are those of the next one or they are not, so that where the
  *    bytes behind it begin is known before it is looked at;
  *  - a text is copied as the vectors in which its end is looked for;
