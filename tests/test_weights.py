@@ -17,7 +17,9 @@ OPEN_TRACED = 8192
 of_turns = pytest.mark.parametrize(
     "protocol", ["openai-responses", "openai-chat", "anthropic-messages", "gemini"]
 )
-sees_all = pytest.mark.skipif(not weights.CAN_SEE_ALL, reason="the C library does not tell what it has lent")
+sees_all = pytest.mark.skipif(
+    not weights.CAN_SEE_ALL, reason="no checkout, or a C library that does not tell what it has lent"
+)
 
 
 @pytest.mark.parametrize("protocol", [*trigate.PROTOCOLS, "auto"])

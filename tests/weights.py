@@ -39,7 +39,8 @@ class _Lent(ctypes.Structure):
 
 _mallinfo2: Any = getattr(ctypes.CDLL(None), "mallinfo2", None) if os.name == "posix" else None
 _is_free_threaded = not getattr(sys, "_is_gil_enabled", lambda: True)()
-CAN_SEE_ALL = _mallinfo2 is not None and not _is_free_threaded  # which has an allocator of its own
+#: A free-threaded build has an allocator of its own; the turns that are weighed lie in a checkout alone.
+CAN_SEE_ALL = _mallinfo2 is not None and not _is_free_threaded and BENCHMARKS.is_dir()
 
 
 def _lent() -> int:
