@@ -142,16 +142,21 @@ predict_accept(tg_predict *self, size_t lane, size_t size, predict_range at)
     return predict_note_run(self, lane, at);
 }
 
+/* So many bytes went to the lane, from so many events. */
+static void
+predict_count(tg_predict *self, size_t lane, size_t size, size_t events)
+{
+    self->rooms[lane] -= size;
+    self->room -= size;
+    self->hits += events;
+}
+
 static void
 predict_took(tg_predict *self, size_t index, const tg_match *match, size_t size)
 {
-    const size_t lane = self->templates[index]->lane;
-
-    self->rooms[lane] -= size;
-    self->room -= size;
+    predict_count(self, self->templates[index]->lane, size, 1);
     if (match->has_sequence)
         self->sequence = match->sequence;
-    self->hits++;
     predict_use(self, index);
 }
 
@@ -263,10 +268,8 @@ predict_row(tg_predict *self, const uint8_t *ptr, size_t len, uint64_t off)
     }
     self->text.work += row.written;
     self->work += taken;
-    self->rooms[lane] -= row.written;
-    self->room -= row.written;
+    predict_count(self, lane, row.written, row.count);
     self->sequence += used->has_sequence ? row.count : 0;
-    self->hits += row.count;
     return taken;
 }
 

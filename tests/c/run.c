@@ -7,18 +7,28 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "tg_scan.h"
 
 static const char *forced;
 
-const char *
-suite_kernel(size_t index)
+void
+suite_each_kernel(void (*test)(const char *kernel))
 {
-    if (forced != NULL)
-        return index == 0 ? forced : NULL;
-    return tg_scan_kernel_at(index);
+    const char *const in_use = tg_scan_kernel_name();
+    const char *kernel;
+    size_t i;
+
+    for (i = 0; (kernel = forced != NULL ? forced : tg_scan_kernel_at(i)) != NULL; i++) {
+        TEST("a kernel is in use once it was asked for");
+        CHECK(tg_scan_use(kernel) && strcmp(tg_scan_kernel_name(), kernel) == 0);
+        test(kernel);
+        if (forced != NULL)
+            break;
+    }
+    tg_scan_use(in_use);
 }
 
 void

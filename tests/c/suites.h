@@ -33,9 +33,8 @@ void test_taking_bounds(void);
 void test_sse_vectors(const char *folder);
 void test_json_vectors(const char *folder);
 
-/* Names of the kernels that test_scan, test_walk, test_repeat and test_utf8 test; NULL at the end.
- */
-const char *suite_kernel(size_t index);
+/* Calls a test with each kernel of tg_scan that is tested, in use; then the one from before is. */
+void suite_each_kernel(void (*test)(const char *kernel));
 void suite_path(char *path, size_t size, const char *folder, const char *name);
 
 #endif

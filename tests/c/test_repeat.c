@@ -265,20 +265,19 @@ test_reach(const char *kernel, island *land)
     }
 }
 
+static void
+test_on(const char *kernel)
+{
+    island land;
+
+    island_open(&land);
+    test_kernel(kernel, &land);
+    test_reach(kernel, &land);
+    island_close(&land);
+}
+
 void
 test_repeat(void)
 {
-    const char *const in_use = tg_scan_kernel_name();
-    const char *kernel;
-    island land;
-    size_t i;
-
-    island_open(&land);
-    for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
-        tg_scan_use(kernel);
-        test_kernel(kernel, &land);
-        test_reach(kernel, &land);
-    }
-    tg_scan_use(in_use);
-    island_close(&land);
+    suite_each_kernel(test_on);
 }

@@ -273,23 +273,21 @@ test_choice(const char *in_use)
     CHECK(strcmp(tg_scan_kernel_name(), in_use) == 0);
 }
 
+static void
+test_on(const char *kernel)
+{
+    island land, other;
+
+    island_open(&land);
+    island_open(&other);
+    test_kernel(kernel, &land, &other);
+    island_close(&land);
+    island_close(&other);
+}
+
 void
 test_scan(void)
 {
-    const char *const in_use = tg_scan_kernel_name();
-    const char *kernel;
-    island land, other;
-    size_t i;
-
-    test_choice(in_use);
-    island_open(&land);
-    island_open(&other);
-    for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
-        TEST("a kernel is in use once it was asked for");
-        CHECK(tg_scan_use(kernel) && strcmp(tg_scan_kernel_name(), kernel) == 0);
-        test_kernel(kernel, &land, &other);
-    }
-    tg_scan_use(in_use);
-    island_close(&land);
-    island_close(&other);
+    test_choice(tg_scan_kernel_name());
+    suite_each_kernel(test_on);
 }

@@ -257,20 +257,6 @@ test_kernel(const char *kernel)
     island_close(&land);
 }
 
-static void
-test_kernels(void)
-{
-    const char *const in_use = tg_scan_kernel_name();
-    const char *kernel;
-    size_t i;
-
-    for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
-        tg_scan_use(kernel);
-        test_kernel(kernel);
-    }
-    tg_scan_use(in_use);
-}
-
 void
 test_utf8(void)
 {
@@ -305,5 +291,5 @@ test_utf8(void)
             check_feed(text, 6);
         }
     }
-    test_kernels();
+    suite_each_kernel(test_kernel);
 }

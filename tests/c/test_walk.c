@@ -277,19 +277,18 @@ test_kernel(const char *kernel, island *land)
     CHECK(whole > ROUNDS / 2 && near > ROUNDS / 100 && near < whole);
 }
 
+static void
+test_on(const char *kernel)
+{
+    island land;
+
+    island_open(&land);
+    test_kernel(kernel, &land);
+    island_close(&land);
+}
+
 void
 test_walk(void)
 {
-    const char *const in_use = tg_scan_kernel_name();
-    const char *kernel;
-    island land;
-    size_t i;
-
-    island_open(&land);
-    for (i = 0; (kernel = suite_kernel(i)) != NULL; i++) {
-        tg_scan_use(kernel);
-        test_kernel(kernel, &land);
-    }
-    tg_scan_use(in_use);
-    island_close(&land);
+    suite_each_kernel(test_on);
 }
